@@ -1,0 +1,42 @@
+//! Every limit and delay of the core, with its reason.
+
+/// How long a task is remembered after it expired, in milliseconds: 7 days. Long enough that whoever comes
+/// back after a weekend reads "expired" and not "unknown".
+pub(crate) const TOMBSTONE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+/// How long after its record a job may still be unknown, in milliseconds. Between commit and start lie
+/// milliseconds; a server that needs longer than this is taken for dead, and its job is not run.
+pub(crate) const START_WINDOW_MS: u64 = 10_000;
+
+/// How many tasks one sweep looks at in each index. A sweep shares its instance with requests, so it has to
+/// end within milliseconds.
+pub(crate) const SWEEP_TASKS: u32 = 100;
+
+/// When to sweep again after a call that failed, in milliseconds: a full disk or a locked store is not
+/// mended sooner, and trying faster would only load it.
+pub(crate) const SWEEP_AFTER_FAILURE_MS: u64 = 60_000;
+
+/// When to look again at a job that was asked to stop because its task expired, in milliseconds.
+pub(crate) const SWEEP_AFTER_STOP_MS: u64 = 1_000;
+
+/// How often a decision is made anew when another server wrote in between. Each conflict means that another
+/// one made progress, so more than a few in a row do not happen by accident.
+pub(crate) const CONFLICT_ATTEMPTS: u32 = 8;
+
+/// The longest key of the store, in bytes; from the contract of `store`.
+pub(crate) const STORE_KEY_BYTES: usize = 512;
+
+/// The longest principal as part of a key, in bytes after escaping. With it the longest index key has 464
+/// bytes, and at least 107 remain for an idempotency key.
+pub(crate) const ESCAPED_PRINCIPAL_BYTES: usize = 400;
+
+/// The shortest suggested polling interval, in milliseconds: half a person's "at once".
+pub(crate) const POLL_MIN_MS: u64 = 250;
+
+/// The longest suggested polling interval, in milliseconds: what one would not want to wait longer for after
+/// an hour's job.
+pub(crate) const POLL_MAX_MS: u64 = 15_000;
+
+/// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. Both change only
+/// with the server's version.
+pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;

@@ -1,0 +1,112 @@
+//! What every request says of its client in `params._meta`.
+//!
+//! *Source:* MCP 2026-07-28, Base Protocol, `_meta`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::rpc::members::{object, present, string};
+use crate::rpc::{Request, RpcError};
+
+/// The revision that this server speaks.
+pub(crate) const PROTOCOL_VERSION: &str = "2026-07-28";
+
+/// The Tasks extension.
+///
+/// *Source:* SEP-2663, Extension Identifier.
+pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// Whether a client understands tasks; said anew with every request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Client {
+    /// The request declares the Tasks extension.
+    Tasks,
+    /// It does not, and must never be answered with a task.
+    Plain,
+}
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    _meta: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(
+        default,
+        borrow,
+        deserialize_with = "present",
+        rename = "io.modelcontextprotocol/protocolVersion"
+    )]
+    version: Option<&'a RawValue>,
+    #[serde(
+        default,
+        borrow,
+        deserialize_with = "present",
+        rename = "io.modelcontextprotocol/clientInfo"
+    )]
+    info: Option<&'a RawValue>,
+    #[serde(
+        default,
+        borrow,
+        deserialize_with = "present",
+        rename = "io.modelcontextprotocol/clientCapabilities"
+    )]
+    capabilities: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Capabilities<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    extensions: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Extensions<'a> {
+    #[serde(
+        default,
+        borrow,
+        deserialize_with = "present",
+        rename = "io.modelcontextprotocol/tasks"
+    )]
+    tasks: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Anything {}
+
+/// Reads the request's `_meta`, then checks the revision.
+///
+/// # Errors
+/// [`RpcError::InvalidParams`] that names the missing or ill-typed member,
+/// [`RpcError::UnsupportedVersion`].
+pub(crate) fn client(request: &Request<'_>) -> Result<Client, RpcError> {
+    let params: Params<'_> = object("params", request.params)?;
+    let meta: Meta<'_> = object("params._meta", params._meta)?;
+    let version = string("io.modelcontextprotocol/protocolVersion", meta.version)?;
+    if meta.info.is_some() {
+        object::<Anything>("io.modelcontextprotocol/clientInfo", meta.info)?;
+    }
+    let capabilities: Capabilities<'_> = object(
+        "io.modelcontextprotocol/clientCapabilities",
+        meta.capabilities,
+    )?;
+    if version != PROTOCOL_VERSION {
+        return Err(RpcError::UnsupportedVersion(version));
+    }
+    declared(&capabilities)
+}
+
+fn declared(capabilities: &Capabilities<'_>) -> Result<Client, RpcError> {
+    if capabilities.extensions.is_none() {
+        return Ok(Client::Plain);
+    }
+    let extensions: Extensions<'_> =
+        object("clientCapabilities.extensions", capabilities.extensions)?;
+    match extensions.tasks {
+        Some(settings) if settings.get().starts_with('{') => Ok(Client::Tasks),
+        _ => Ok(Client::Plain),
+    }
+}

@@ -1,0 +1,42 @@
+//! `tools/list`: all tools on one page, always in the same order.
+//!
+//! *Source:* MCP 2026-07-28, Tools, Listing Tools.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::limits::CATALOGUE_TTL_MS;
+use crate::outcome::Outcome;
+use crate::rpc::members::{object, present};
+use crate::rpc::{Request, RpcError, reply};
+use crate::tool::run;
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    cursor: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListToolsResult {
+    tools: [Value; 1],
+    ttl_ms: u64,
+    cache_scope: &'static str,
+}
+
+/// Answers alike for everybody.
+pub(super) fn handle(request: &Request<'_>) -> Result<Outcome, RpcError> {
+    let params: Params<'_> = object("params", request.params)?;
+    if params.cursor.is_some() {
+        let detail = "`cursor` is not one of this server's: all tools are on one page";
+        return Err(RpcError::InvalidParams(detail.to_owned()));
+    }
+    let result = ListToolsResult {
+        tools: [run::definition()],
+        ttl_ms: CATALOGUE_TTL_MS,
+        cache_scope: "public",
+    };
+    Ok(Outcome::Reply(reply::complete(&request.id, result)))
+}

@@ -1,0 +1,64 @@
+//! What goes into a call beside its message, and what comes out of it; mirrors the WIT `protocol`.
+
+/// What a call has to know that is not in its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// The present, in milliseconds since 1970: the only clock there is. It may jump between two calls.
+    pub now: u64,
+    /// Who is calling, as the host authenticated it: 1 to 256 bytes.
+    pub principal: String,
+}
+
+/// What the host has to do now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing: the message has no answer.
+    Nothing,
+    /// Send this JSON-RPC message, one line without a line break. Final.
+    Reply(String),
+    /// Keep the request open, and call [`crate::Server::resume`] later.
+    Wait(Pending),
+    /// Resume an earlier request of the same connection with [`Wake::Cancelled`]; where it is unknown or
+    /// answered, nothing happens.
+    Cancel {
+        /// The request's id as JSON text, as in [`Pending::request`].
+        request: String,
+    },
+}
+
+/// A request that cannot be answered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// The request's id as JSON text, always written alike.
+    pub request: String,
+    /// Opaque; given to [`crate::Server::resume`] once.
+    pub ticket: String,
+    /// Resume when one of these jobs has ended, at once where one already has.
+    pub jobs: Vec<String>,
+    /// Resume at this moment, in milliseconds since 1970, if nothing else happened before.
+    pub deadline: u64,
+}
+
+/// Why a pending request is resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// One of its jobs has ended.
+    JobEnded,
+    /// Its deadline has come.
+    Deadline,
+    /// The client took it back: the outcome is never a reply.
+    Cancelled,
+    /// The host is about to end: the outcome is never another wait.
+    Shutdown,
+}
+
+/// Why a message was not handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The instance trapped, or exceeded its time or memory.
+    Trapped,
+    /// The message is longer than the host accepts.
+    TooLarge,
+    /// The message is not UTF-8.
+    NotUtf8,
+}

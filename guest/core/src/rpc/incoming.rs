@@ -1,0 +1,168 @@
+//! From text to a request, a notification or a response, without looking into `params`.
+//!
+//! Members are kept as the text they were sent in, so that a message costs one pass and few copies
+//! however large its parameters are.
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use super::RpcError;
+
+/// A request's id: a string or an integer, nothing else.
+///
+/// *Source:* MCP 2026-07-28, Base Protocol, Requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Id {
+    /// An integer that is not negative.
+    Unsigned(u64),
+    /// An integer below zero.
+    Signed(i64),
+    /// A string.
+    Text(String),
+}
+
+impl Id {
+    /// Reads an id; `None` where it is neither a string nor an integer.
+    pub(super) fn parse(raw: &RawValue) -> Option<Self> {
+        serde_json::from_str(raw.get()).ok()
+    }
+
+    /// The id as JSON text; the same id is always written alike, however the client escaped it.
+    pub(crate) fn to_json(&self) -> String {
+        match self {
+            Self::Unsigned(number) => number.to_string(),
+            Self::Signed(number) => number.to_string(),
+            Self::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
+        }
+    }
+}
+
+/// A message that asks for a reply.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    /// What the reply carries.
+    pub(crate) id: Id,
+    /// The method's name.
+    pub(crate) method: String,
+    /// The parameters, known to be an object; `None` where there are none.
+    pub(crate) params: Option<&'a RawValue>,
+}
+
+/// A message that never gets a reply.
+#[derive(Debug)]
+pub(crate) struct Notification<'a> {
+    /// The method's name.
+    pub(crate) method: String,
+    /// The parameters, whatever they are.
+    pub(crate) params: Option<&'a RawValue>,
+}
+
+/// What a client can send.
+#[derive(Debug)]
+pub(crate) enum Incoming<'a> {
+    /// A request.
+    Request(Request<'a>),
+    /// A notification.
+    Notification(Notification<'a>),
+    /// A response, to a request that this server never sends.
+    Response,
+}
+
+/// A text that is no message, and the id to answer under where one could be read.
+#[derive(Debug)]
+pub(crate) struct Rejected {
+    /// The id; `None` where it is missing or unreadable.
+    pub(crate) id: Option<Id>,
+    /// What is wrong.
+    pub(crate) error: RpcError,
+}
+
+/// The members of any JSON-RPC message.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Reads a member that is there, `null` included: `"id": null` is not the same as no id.
+pub(super) fn present<'de, D>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads one message.
+///
+/// # Errors
+/// [`RpcError::NotJson`] and [`RpcError::WrongShape`], with the id where it could be read.
+pub(crate) fn parse(body: &str) -> Result<Incoming<'_>, Rejected> {
+    let envelope = envelope(body).map_err(|error| Rejected { id: None, error })?;
+    if envelope.method.is_none() && (envelope.result.is_some() || envelope.error.is_some()) {
+        return Ok(Incoming::Response);
+    }
+    let id = envelope.id.and_then(Id::parse);
+    classify(&envelope, id.clone()).map_err(|detail| Rejected {
+        id,
+        error: RpcError::WrongShape(detail),
+    })
+}
+
+/// Reads the members. serde's derived code would take an array for a struct, so the bracket is checked.
+fn envelope(body: &str) -> Result<Envelope<'_>, RpcError> {
+    if !body.trim_start().starts_with('{') {
+        return Err(match serde_json::from_str::<IgnoredAny>(body) {
+            Ok(_) => {
+                RpcError::WrongShape("a message is one JSON object, batches are not supported")
+            }
+            Err(error) => RpcError::NotJson(error.to_string()),
+        });
+    }
+    serde_json::from_str(body).map_err(|error| match error.classify() {
+        // A duplicate member is noticed before the text behind it is read.
+        Category::Data => match serde_json::from_str::<IgnoredAny>(body) {
+            Ok(_) => RpcError::WrongShape("a member is given twice"),
+            Err(error) => RpcError::NotJson(error.to_string()),
+        },
+        Category::Io | Category::Syntax | Category::Eof => RpcError::NotJson(error.to_string()),
+    })
+}
+
+fn classify<'a>(envelope: &Envelope<'a>, id: Option<Id>) -> Result<Incoming<'a>, &'static str> {
+    let version = envelope
+        .jsonrpc
+        .map(|raw| serde_json::from_str::<String>(raw.get()));
+    if !matches!(version, Some(Ok(text)) if text == "2.0") {
+        return Err("`jsonrpc` has to be \"2.0\"");
+    }
+    let Some(method) = envelope.method else {
+        return Err("`method` is missing");
+    };
+    let Ok(method) = serde_json::from_str::<String>(method.get()) else {
+        return Err("`method` has to be a string");
+    };
+    let params = envelope.params;
+    if envelope.id.is_none() {
+        return Ok(Incoming::Notification(Notification { method, params }));
+    }
+    let Some(id) = id else {
+        return Err("`id` has to be a string or an integer");
+    };
+    if params.is_some_and(|raw| !raw.get().starts_with('{')) {
+        return Err("`params` has to be an object");
+    }
+    Ok(Incoming::Request(Request { id, method, params }))
+}

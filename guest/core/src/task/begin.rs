@@ -1,0 +1,211 @@
+//! From an order to a task whose job runs: one commit, one start, or the task of an earlier call.
+
+use super::durable::{Loaded, write};
+use super::idempotency::{self, Claim, claim};
+use super::keys::{self, Owner};
+use super::order::Order;
+use super::record::{Facts, Live, State, TaskRecord};
+use super::start::{Started, start};
+use super::{Durable, TaskId, spec};
+use crate::imports::{
+    Change, Expectation, JobSpec, JobState, StartError, StoreError, StoreErrorKind, World,
+};
+use crate::limits::CONFLICT_ATTEMPTS;
+use crate::outcome::Context;
+use crate::rpc::RpcError;
+
+/// What became of an order.
+#[derive(Debug)]
+pub(crate) enum Begun {
+    /// A new task, whose job was started.
+    New(Durable<Facts>),
+    /// The task of an earlier call with the same idempotency key.
+    Earlier(Durable<Facts>),
+    /// Nothing, for a reason that the caller can do something about.
+    Refused(Refused),
+}
+
+/// Why an order was not carried out.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// The job could not be started.
+    NotStarted(StartError),
+    /// The idempotency key stands for a task that another order made.
+    OtherOrder,
+    /// The idempotency key is longer than this many bytes.
+    KeyTooLong(usize),
+    /// The order is longer than what the store takes.
+    OrderTooLong,
+}
+
+/// Where the entry of an idempotency key is, and what has to be true of it.
+type Slot<'a> = Option<(&'a str, Expectation)>;
+
+/// Records the order and starts its job, or finds the task of an earlier call.
+///
+/// # Errors
+/// [`RpcError::Store`] and [`RpcError::Jobs`]; nobody was told of a task.
+pub(crate) fn begin(
+    world: &mut impl World,
+    cx: &Context,
+    order: &Order,
+) -> Result<Begun, RpcError> {
+    let owner = Owner::new(&cx.principal)?;
+    let slot = match &order.idempotency_key {
+        None => None,
+        Some(key) => match owner.idempotency_key(key) {
+            Some(slot) => Some(slot),
+            None => {
+                let limit = owner.idempotency_key_bytes();
+                return Ok(Begun::Refused(Refused::KeyTooLong(limit)));
+            }
+        },
+    };
+    for _ in 0..CONFLICT_ATTEMPTS {
+        if let Some(begun) = attempt(world, cx, order, slot.as_deref())? {
+            return Ok(begun);
+        }
+    }
+    Err(RpcError::Internal(
+        "other servers keep using this idempotencyKey: try again",
+    ))
+}
+
+/// One attempt; `None` where somebody else wrote in between.
+fn attempt(
+    world: &mut impl World,
+    cx: &Context,
+    order: &Order,
+    slot: Option<&str>,
+) -> Result<Option<Begun>, RpcError> {
+    let Some(slot) = slot else {
+        return create(world, cx, order, None);
+    };
+    match claim(world, cx.now, slot)? {
+        Claim::Free(expect) => create(world, cx, order, Some((slot, expect))),
+        Claim::Taken(loaded) => join(world, cx, order, loaded),
+    }
+}
+
+fn create(
+    world: &mut impl World,
+    cx: &Context,
+    order: &Order,
+    slot: Slot<'_>,
+) -> Result<Option<Begun>, RpcError> {
+    let record = record(TaskId::from_random_bytes(world.random_bytes()), cx, order);
+    let indexes = indexes(&record.facts, slot)?;
+    match write(world, record, Expectation::Absent, indexes) {
+        Ok(facts) => begun(start(world, facts, 0, &order.spec)?, Begun::New),
+        Err(error) => refusal(error),
+    }
+}
+
+/// What a failed commit of a new record means.
+fn refusal(error: StoreError) -> Result<Option<Begun>, RpcError> {
+    match error.kind {
+        StoreErrorKind::Conflict => Ok(None),
+        StoreErrorKind::TooLarge => Ok(Some(Begun::Refused(Refused::OrderTooLong))),
+        StoreErrorKind::NoSpace | StoreErrorKind::Corrupt | StoreErrorKind::Other => {
+            Err(error.into())
+        }
+    }
+}
+
+fn begun(
+    started: Started,
+    as_task: fn(Durable<Facts>) -> Begun,
+) -> Result<Option<Begun>, RpcError> {
+    Ok(Some(match started {
+        Started::Job(facts) => as_task(facts),
+        Started::Refused(error) => Begun::Refused(Refused::NotStarted(error)),
+    }))
+}
+
+fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
+    TaskRecord {
+        facts: Facts {
+            id,
+            principal: cx.principal.clone(),
+            created_at: cx.now,
+            ttl_ms: order.ttl_ms,
+            label: order.label.clone(),
+            idempotency_key: order.idempotency_key.clone(),
+            spec: spec::to_text(order.spec.clone()),
+        },
+        state: State::Live(Live {
+            attempt: 0,
+            attempted_at: cx.now,
+            cancel_requested: false,
+        }),
+    }
+}
+
+fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
+    let put = |key: String, value: String, expect| Change::Put { key, value, expect };
+    let owner = Owner::new(&facts.principal)?.task(facts.created_at, &facts.id);
+    let mut changes = vec![
+        put(keys::live(&facts.id), "{}".to_owned(), Expectation::Absent),
+        put(owner, "{}".to_owned(), Expectation::Absent),
+    ];
+    if let Some(moment) = facts.expires_at() {
+        let key = keys::expiry(moment, &facts.id);
+        changes.push(put(key, "{}".to_owned(), Expectation::Absent));
+    }
+    if let Some((slot, expect)) = slot {
+        changes.push(put(slot.to_owned(), idempotency::entry(&facts.id), expect));
+    }
+    Ok(changes)
+}
+
+/// Takes the task of an earlier call for this one's, and starts its job where that call could not.
+fn join(
+    world: &mut impl World,
+    cx: &Context,
+    order: &Order,
+    loaded: Loaded,
+) -> Result<Option<Begun>, RpcError> {
+    let Some(recorded) = loaded
+        .facts
+        .job_spec()
+        .filter(|recorded| same(&loaded, recorded, order))
+    else {
+        return Ok(Some(Begun::Refused(Refused::OtherOrder)));
+    };
+    let live = match loaded.state {
+        State::Live(live) if !live.cancel_requested => live,
+        State::Live(_) | State::Terminal(_) => return Ok(Some(Begun::Earlier(loaded.facts))),
+    };
+    if world.inspect(loaded.facts.id.as_str())? != JobState::Unknown {
+        return Ok(Some(Begun::Earlier(loaded.facts)));
+    }
+    // Says in the record that this attempt is the last one before making it, so that the first call, should
+    // it still be alive and fail to start the job, leaves the record to this one.
+    let again = Live {
+        attempt: live.attempt.saturating_add(1),
+        attempted_at: cx.now,
+        ..live
+    };
+    let record = TaskRecord {
+        facts: Facts::clone(&loaded.facts),
+        state: State::Live(again),
+    };
+    match write(
+        world,
+        record,
+        Expectation::WrittenBy(loaded.version),
+        Vec::new(),
+    ) {
+        Ok(facts) => begun(
+            start(world, facts, again.attempt, &recorded)?,
+            Begun::Earlier,
+        ),
+        Err(error) => refusal(error),
+    }
+}
+
+fn same(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> bool {
+    spec::same_arguments(recorded, &order.spec)
+        && loaded.facts.label == order.label
+        && loaded.facts.ttl_ms == order.ttl_ms
+}

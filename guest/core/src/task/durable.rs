@@ -1,0 +1,95 @@
+//! What is certain to survive a power failure.
+//!
+//! The field of [`Durable`] is private to this module, and the only ways to one are a commit that
+//! succeeded and a read. Whatever names a task to a client takes a `Durable`, so no reply can name a
+//! task whose record might still be lost.
+
+use std::ops::Deref;
+
+use super::record::{Facts, State, Stored, TaskRecord, Tombstone};
+use super::{TaskId, keys};
+use crate::imports::{Change, Expectation, Store, StoreError, StoreErrorKind};
+
+/// A value that the store holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Durable<T> {
+    value: T,
+}
+
+impl<T> Deref for Durable<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// A task as it was read, and the writing that it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    /// What never changes.
+    pub(crate) facts: Durable<Facts>,
+    /// Whether its end has been written down.
+    pub(crate) state: State,
+    /// The writing, which a change of the record has to expect.
+    pub(crate) version: u64,
+}
+
+/// What is under a task's key.
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// Nothing.
+    Nothing,
+    /// A task.
+    Task(Loaded),
+    /// A tombstone, and the writing that it came from.
+    Tombstone(Tombstone, u64),
+}
+
+/// Reads what is under a task's key.
+///
+/// # Errors
+/// Those of [`Store::get`], and [`StoreErrorKind::Corrupt`] where the value is not ours or newer than we
+/// are.
+pub(crate) fn load(store: &mut impl Store, id: &TaskId) -> Result<Found, StoreError> {
+    let Some(entry) = store.get(&keys::task(id))? else {
+        return Ok(Found::Nothing);
+    };
+    let stored = serde_json::from_str(&entry.value).map_err(|error| StoreError {
+        kind: StoreErrorKind::Corrupt,
+        detail: format!(
+            "the record of task {} cannot be read, it may come from a newer version: {error}",
+            id.as_str()
+        ),
+    })?;
+    Ok(match stored {
+        Stored::Task(TaskRecord { facts, state }) => Found::Task(Loaded {
+            facts: Durable { value: facts },
+            state,
+            version: entry.version,
+        }),
+        Stored::Tombstone(tombstone) => Found::Tombstone(tombstone, entry.version),
+    })
+}
+
+/// Writes a task's record where `expect` holds, together with `others`, as one commit.
+///
+/// # Errors
+/// Those of [`Store::commit`]; then nothing has changed.
+pub(crate) fn write(
+    store: &mut impl Store,
+    record: TaskRecord,
+    expect: Expectation,
+    others: Vec<Change>,
+) -> Result<Durable<Facts>, StoreError> {
+    let mut changes = vec![Change::Put {
+        key: keys::task(&record.facts.id),
+        value: record.to_text(),
+        expect,
+    }];
+    changes.extend(others);
+    store.commit(changes)?;
+    Ok(Durable {
+        value: record.facts,
+    })
+}

@@ -1,0 +1,168 @@
+//! What happens to a task after its time to live: job stopped and deleted, record replaced by a tombstone,
+//! later the tombstone removed.
+
+use super::durable::{Found, Loaded, load};
+use super::keys::{self, Owner};
+use super::record::{Facts, Tombstone};
+use super::{TaskId, idempotency};
+use crate::imports::{Change, End, Entry, Expectation, JobState, Loss, StopReason, Store, World};
+use crate::limits::{SWEEP_AFTER_FAILURE_MS, SWEEP_AFTER_STOP_MS};
+use crate::rpc::RpcError;
+
+/// Does what is due for one entry of the expiry index, and puts it off where it cannot be done yet, so that
+/// what is stuck does not stand in the way of what is not. Gives the moment at which the task needs
+/// somebody again; `None` for never.
+///
+/// # Errors
+/// [`RpcError::Store`] and [`RpcError::Jobs`]; the entry stays.
+pub(crate) fn expire(
+    world: &mut impl World,
+    now: u64,
+    entry: &Entry,
+    id: &TaskId,
+) -> Result<Option<u64>, RpcError> {
+    match load(world, id)? {
+        Found::Nothing => {
+            world.commit(vec![remove_entry(entry)])?;
+            Ok(None)
+        }
+        Found::Task(loaded) => expire_task(world, now, entry, &loaded),
+        Found::Tombstone(tombstone, version) => {
+            world.forget(id.as_str())?;
+            if now < tombstone.removal_at() {
+                return put_off(world, entry, id, tombstone.removal_at());
+            }
+            let record = Change::Remove {
+                key: keys::task(id),
+                expect: Expectation::WrittenBy(version),
+            };
+            world.commit(vec![record, remove_entry(entry)])?;
+            Ok(None)
+        }
+    }
+}
+
+fn expire_task(
+    world: &mut impl World,
+    now: u64,
+    entry: &Entry,
+    loaded: &Loaded,
+) -> Result<Option<u64>, RpcError> {
+    let facts = &loaded.facts;
+    let id = facts.id.as_str();
+    if matches!(world.inspect(id)?, JobState::Running(_) | JobState::Unknown) {
+        // An unknown job is thereby never started, should its server still be about to.
+        world.stop(id, StopReason::Expired)?;
+    }
+    let JobState::Ended(outcome) = world.inspect(id)? else {
+        return put_off(
+            world,
+            entry,
+            &facts.id,
+            now.saturating_add(SWEEP_AFTER_STOP_MS),
+        );
+    };
+    let tombstone = Tombstone {
+        principal: facts.principal.clone(),
+        expired_at: now,
+    };
+    let changes = burial(world, loaded, entry, &tombstone)?;
+    world.commit(changes)?;
+    if outcome.end == End::Lost(Loss::NeverStarted) {
+        // Only that the host knows this job keeps its server, which may be slow, from starting it: it is
+        // forgotten with the tombstone.
+        return Ok(Some(tombstone.removal_at()));
+    }
+    match world.forget(id) {
+        Ok(()) => Ok(Some(tombstone.removal_at())),
+        Err(_) => forget_sooner(world, now, &facts.id, &tombstone),
+    }
+}
+
+/// All that changes when a task becomes a tombstone.
+fn burial(
+    store: &mut impl Store,
+    loaded: &Loaded,
+    entry: &Entry,
+    tombstone: &Tombstone,
+) -> Result<Vec<Change>, RpcError> {
+    let Facts {
+        id,
+        principal,
+        created_at,
+        ..
+    } = &*loaded.facts;
+    let owner = Owner::new(principal)?.task(*created_at, id);
+    let mut changes = vec![
+        Change::Put {
+            key: keys::task(id),
+            value: tombstone.to_text(),
+            expect: Expectation::WrittenBy(loaded.version),
+        },
+        remove(keys::live(id)),
+        remove(owner),
+    ];
+    changes.extend(moved(entry, keys::expiry(tombstone.removal_at(), id)));
+    changes.extend(idempotency::release(store, &loaded.facts)?);
+    Ok(changes)
+}
+
+/// Has the tombstone looked at sooner than it has to go, to try again to delete the job's files.
+fn forget_sooner(
+    store: &mut impl Store,
+    now: u64,
+    id: &TaskId,
+    tombstone: &Tombstone,
+) -> Result<Option<u64>, RpcError> {
+    let sooner = now.saturating_add(SWEEP_AFTER_FAILURE_MS);
+    store.commit(vec![
+        remove(keys::expiry(tombstone.removal_at(), id)),
+        put_entry(keys::expiry(sooner, id)),
+    ])?;
+    Ok(Some(sooner))
+}
+
+/// Moves an entry of the expiry index to another moment.
+///
+/// # Errors
+/// [`RpcError::Store`]; the entry stays.
+pub(crate) fn put_off(
+    store: &mut impl Store,
+    entry: &Entry,
+    id: &TaskId,
+    moment: u64,
+) -> Result<Option<u64>, RpcError> {
+    store.commit(moved(entry, keys::expiry(moment, id)))?;
+    Ok(Some(moment))
+}
+
+/// The same key twice in a commit is not allowed, so an entry that stays where it is has no change.
+fn moved(entry: &Entry, to: String) -> Vec<Change> {
+    if entry.key == to {
+        return Vec::new();
+    }
+    vec![remove_entry(entry), put_entry(to)]
+}
+
+fn put_entry(key: String) -> Change {
+    Change::Put {
+        key,
+        value: "{}".to_owned(),
+        expect: Expectation::Anything,
+    }
+}
+
+fn remove_entry(entry: &Entry) -> Change {
+    Change::Remove {
+        key: entry.key.clone(),
+        // Of two servers that sweep at the same time, one does the work.
+        expect: Expectation::WrittenBy(entry.version),
+    }
+}
+
+fn remove(key: String) -> Change {
+    Change::Remove {
+        key,
+        expect: Expectation::Anything,
+    }
+}

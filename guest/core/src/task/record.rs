@@ -1,0 +1,177 @@
+//! What is written down of a task, in numbered formats: a server reads every format that an earlier one
+//! wrote, and says so where a later one did.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::call_result::CallResult;
+use super::{TaskId, spec};
+use crate::imports::JobSpec;
+use crate::limits::{START_WINDOW_MS, TOMBSTONE_MS};
+
+/// What can be under `task/<id>`. The tag is the kind and its format number; it comes first, so that what
+/// follows is read in one pass.
+#[derive(Debug, Deserialize)]
+pub(crate) enum Stored {
+    /// A task.
+    #[serde(rename = "task/1")]
+    Task(TaskRecord),
+    /// That there was one.
+    #[serde(rename = "tombstone/1")]
+    Tombstone(Tombstone),
+}
+
+/// [`Stored`] as it is written, without giving the value away.
+#[derive(Serialize)]
+enum Written<'a> {
+    #[serde(rename = "task/1")]
+    Task(&'a TaskRecord),
+    #[serde(rename = "tombstone/1")]
+    Tombstone(&'a Tombstone),
+}
+
+impl Written<'_> {
+    fn to_text(&self) -> String {
+        serde_json::to_string(self)
+            .expect("all keys are strings and no type here fails to serialize")
+    }
+}
+
+/// All that is known of a task beside what its job says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TaskRecord {
+    /// What never changes.
+    pub(crate) facts: Facts,
+    /// Whether its end has been written down.
+    pub(crate) state: State,
+}
+
+/// What is known of a task from its creation on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Facts {
+    /// Its name.
+    pub(crate) id: TaskId,
+    /// Whose it is; for everybody else it does not exist.
+    pub(crate) principal: String,
+    /// When it was created, in milliseconds since 1970.
+    pub(crate) created_at: u64,
+    /// How long it is kept after its creation, in milliseconds; `None` for ever.
+    pub(crate) ttl_ms: Option<u64>,
+    /// What its owner calls it.
+    pub(crate) label: Option<String>,
+    /// The idempotency key that stands for it.
+    pub(crate) idempotency_key: Option<String>,
+    /// What is to run, kept as text since most readers do not need it.
+    pub(crate) spec: Box<RawValue>,
+}
+
+/// Whether the end of a task has been written down.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum State {
+    /// No: its job decides.
+    Live(Live),
+    /// Yes. Never changes again.
+    Terminal(Terminal),
+}
+
+/// What is written down of a task whose job decides.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Live {
+    /// Which attempt to start the job this is, counted from 0. A repeated call may have to start what the
+    /// first one recorded; only the last one who tried may take the record back.
+    pub(crate) attempt: u32,
+    /// When that attempt was recorded, in milliseconds since 1970.
+    pub(crate) attempted_at: u64,
+    /// Whether the owner cancelled the task before its job was known.
+    pub(crate) cancel_requested: bool,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Terminal {
+    /// When, in milliseconds since 1970.
+    pub(crate) ended_at: u64,
+    /// In words, for people and models.
+    pub(crate) status_message: String,
+    /// What came of it.
+    pub(crate) ending: Ending,
+}
+
+/// What came of a task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Ending {
+    /// The tool call has a result.
+    Completed(CallResult),
+    /// It has none, because of this error.
+    Failed(TaskError),
+    /// Its owner cancelled it.
+    Cancelled,
+}
+
+/// A JSON-RPC error that ended a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TaskError {
+    /// The code.
+    pub(crate) code: i64,
+    /// What happened, in words.
+    pub(crate) message: String,
+}
+
+/// What remains of a task for a while after it expired, so that its owner learns why it is gone.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Tombstone {
+    /// Whose it was.
+    pub(crate) principal: String,
+    /// When it was removed, in milliseconds since 1970.
+    pub(crate) expired_at: u64,
+}
+
+impl TaskRecord {
+    /// The text for the store.
+    pub(crate) fn to_text(&self) -> String {
+        Written::Task(self).to_text()
+    }
+}
+
+impl Facts {
+    /// When the task expires, in milliseconds since 1970; `None` for never.
+    pub(crate) fn expires_at(&self) -> Option<u64> {
+        self.ttl_ms
+            .map(|ttl_ms| self.created_at.saturating_add(ttl_ms))
+    }
+
+    /// Whether its time to live has passed at `now`.
+    pub(crate) fn have_expired(&self, now: u64) -> bool {
+        self.expires_at().is_some_and(|moment| moment <= now)
+    }
+
+    /// What is to run; `None` where the record was damaged.
+    pub(crate) fn job_spec(&self) -> Option<JobSpec> {
+        spec::from_text(&self.spec)
+    }
+}
+
+impl Live {
+    /// Until when an unknown job may still be started by whoever recorded this attempt.
+    pub(crate) fn start_window_ends_at(&self) -> u64 {
+        self.attempted_at.saturating_add(START_WINDOW_MS)
+    }
+}
+
+impl Tombstone {
+    /// The text for the store.
+    pub(crate) fn to_text(&self) -> String {
+        Written::Tombstone(self).to_text()
+    }
+
+    /// When it is forgotten as well, in milliseconds since 1970.
+    pub(crate) fn removal_at(&self) -> u64 {
+        self.expired_at.saturating_add(TOMBSTONE_MS)
+    }
+}

@@ -1,0 +1,104 @@
+//! Finding out a task's state, and writing its end down where nobody has done so before.
+
+use super::derive::{Derived, derive};
+use super::durable::{Found, Loaded, load, write};
+use super::record::{Facts, State, TaskRecord, Terminal};
+use super::{Durable, keys};
+use crate::imports::{Change, Expectation, Progress, Store, StoreError, StoreErrorKind, World};
+use crate::limits::CONFLICT_ATTEMPTS;
+use crate::rpc::RpcError;
+
+/// The state of a task.
+#[derive(Debug)]
+pub(crate) enum Settled {
+    /// Its job runs; no progress where it is about to.
+    Working(Durable<Facts>, Option<Progress>),
+    /// It has ended.
+    Terminal(Durable<Facts>, Terminal),
+    /// Its time to live has passed.
+    Expired,
+}
+
+/// Finds out a task's state. The first reader of an end writes it down; where it cannot, for example since
+/// the disk is full, the answer is the same, as the job keeps it.
+///
+/// # Errors
+/// [`RpcError::Store`], [`RpcError::Jobs`], and [`RpcError::UnknownTask`] where the task was taken back
+/// meanwhile.
+pub(crate) fn settle(
+    world: &mut impl World,
+    now: u64,
+    loaded: Loaded,
+) -> Result<Settled, RpcError> {
+    let id = loaded.facts.id.clone();
+    let mut loaded = loaded;
+    for _ in 0..CONFLICT_ATTEMPTS {
+        if let Some(settled) = attempt(world, now, loaded)? {
+            return Ok(settled);
+        }
+        loaded = match load(world, &id)? {
+            Found::Task(loaded) => loaded,
+            Found::Tombstone(..) => return Ok(Settled::Expired),
+            Found::Nothing => return Err(RpcError::UnknownTask),
+        };
+    }
+    Err(RpcError::Internal(
+        "other servers keep changing this task: try again",
+    ))
+}
+
+/// Settles what was loaded; `None` where somebody else wrote in between.
+fn attempt(world: &mut impl World, now: u64, loaded: Loaded) -> Result<Option<Settled>, RpcError> {
+    let Loaded {
+        facts,
+        state,
+        version,
+    } = loaded;
+    let live = match state {
+        State::Live(live) => live,
+        State::Terminal(terminal) => return Ok(Some(Settled::Terminal(facts, terminal))),
+    };
+    let (terminal, basis) = match derive(world, now, &facts.id, live)? {
+        Derived::Working(progress) => return Ok(Some(Settled::Working(facts, progress))),
+        Derived::Expired => return Ok(Some(Settled::Expired)),
+        Derived::Ended(terminal) => (terminal, Basis::Job),
+        Derived::NeverRan(terminal) => (terminal, Basis::Record),
+    };
+    match (persist(world, &facts, &terminal, version), basis) {
+        (Err(error), _) if error.kind == StoreErrorKind::Conflict => Ok(None),
+        (Err(error), Basis::Record) => Err(error.into()),
+        (Ok(()), _) | (Err(_), Basis::Job) => Ok(Some(Settled::Terminal(facts, terminal))),
+    }
+}
+
+/// What an end rests on until it is written down.
+#[derive(Clone, Copy)]
+enum Basis {
+    /// The job's outcome, which never changes: whoever derives it again gets the same.
+    Job,
+    /// The record, which the owner may still change by a cancellation: only a commit decides.
+    Record,
+}
+
+fn persist(
+    store: &mut impl Store,
+    facts: &Facts,
+    terminal: &Terminal,
+    version: u64,
+) -> Result<(), StoreError> {
+    let record = TaskRecord {
+        facts: facts.clone(),
+        state: State::Terminal(terminal.clone()),
+    };
+    let no_longer_live = Change::Remove {
+        key: keys::live(&facts.id),
+        expect: Expectation::Anything,
+    };
+    write(
+        store,
+        record,
+        Expectation::WrittenBy(version),
+        vec![no_longer_live],
+    )?;
+    Ok(())
+}

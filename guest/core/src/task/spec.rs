@@ -1,0 +1,88 @@
+//! A job's spec as it is recorded: the format is ours and stays, whatever becomes of the imports.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::imports::{Command, JobSpec};
+
+/// Mirrors [`JobSpec`].
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StoredSpec {
+    command: StoredCommand,
+    directory: Option<String>,
+    environment: Vec<(String, String)>,
+    stdin: String,
+    timeout_ms: Option<u64>,
+    lifetime_ms: Option<u64>,
+    grace_ms: u64,
+    output_limit_bytes: u64,
+}
+
+/// Mirrors [`Command`].
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum StoredCommand {
+    Shell(String),
+    Program(Vec<String>),
+}
+
+/// The spec as the text that a record carries.
+pub(crate) fn to_text(spec: JobSpec) -> Box<RawValue> {
+    to_raw_value(&StoredSpec::from(spec))
+        .expect("strings and numbers alone, whose serializers do not fail")
+}
+
+/// The spec that a record carries; `None` where it was written by something else.
+pub(crate) fn from_text(text: &RawValue) -> Option<JobSpec> {
+    serde_json::from_str::<StoredSpec>(text.get())
+        .ok()
+        .map(JobSpec::from)
+}
+
+/// Whether both came from the same arguments: all but what the server's configuration adds, which may be
+/// another one after a restart.
+pub(crate) fn same_arguments(one: &JobSpec, other: &JobSpec) -> bool {
+    let other = JobSpec {
+        grace_ms: one.grace_ms,
+        output_limit_bytes: one.output_limit_bytes,
+        ..other.clone()
+    };
+    *one == other
+}
+
+impl From<JobSpec> for StoredSpec {
+    fn from(spec: JobSpec) -> Self {
+        Self {
+            command: match spec.command {
+                Command::Shell(line) => StoredCommand::Shell(line),
+                Command::Program(arguments) => StoredCommand::Program(arguments),
+            },
+            directory: spec.directory,
+            environment: spec.environment,
+            stdin: spec.stdin,
+            timeout_ms: spec.timeout_ms,
+            lifetime_ms: spec.lifetime_ms,
+            grace_ms: spec.grace_ms,
+            output_limit_bytes: spec.output_limit_bytes,
+        }
+    }
+}
+
+impl From<StoredSpec> for JobSpec {
+    fn from(stored: StoredSpec) -> Self {
+        Self {
+            command: match stored.command {
+                StoredCommand::Shell(line) => Command::Shell(line),
+                StoredCommand::Program(arguments) => Command::Program(arguments),
+            },
+            directory: stored.directory,
+            environment: stored.environment,
+            stdin: stored.stdin,
+            timeout_ms: stored.timeout_ms,
+            lifetime_ms: stored.lifetime_ms,
+            grace_ms: stored.grace_ms,
+            output_limit_bytes: stored.output_limit_bytes,
+        }
+    }
+}

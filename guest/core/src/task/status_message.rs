@@ -1,0 +1,75 @@
+//! What a task's `statusMessage` says.
+
+use crate::imports::{End, JobOutcome, Jobs, Loss, Progress, StopCause};
+use crate::text::{duration, last_line};
+
+use super::TaskId;
+
+/// What a new task says.
+pub(crate) const STARTED: &str = "the job was started";
+
+/// What a task says whose job is not known yet.
+pub(crate) const STARTING: &str = "the job is about to start";
+
+/// What a job is doing, and the last line that it wrote.
+pub(crate) fn working(jobs: &mut impl Jobs, id: &TaskId, progress: &Progress) -> String {
+    let elapsed = duration(progress.running_ms);
+    if let Some(cause) = progress.stopping {
+        return format!("being stopped after {elapsed}: {}", cause_in_words(cause));
+    }
+    match last_line(jobs, id.as_str(), progress.output_bytes) {
+        Some(line) => format!("running for {elapsed}; last line: {line}"),
+        None => format!("running for {elapsed}; no output yet"),
+    }
+}
+
+/// How a job ended whose call has a result.
+pub(crate) fn completed(outcome: &JobOutcome) -> String {
+    let elapsed = duration(outcome.duration_ms);
+    if let Some(cause) = outcome.stopped {
+        return format!("stopped after {elapsed}: {}", cause_in_words(cause));
+    }
+    match &outcome.end {
+        End::Exited(code) => format!("exited with code {code} after {elapsed}"),
+        End::Signalled { signal, .. } => format!("ended by {signal} after {elapsed}"),
+        End::NotStarted(_) => "the command could not be started".to_owned(),
+        End::Lost(loss) => lost(*loss).to_owned(),
+    }
+}
+
+/// How a job was cancelled.
+pub(crate) fn cancelled(outcome: &JobOutcome) -> String {
+    if outcome.end == End::Lost(Loss::NeverStarted) {
+        return "cancelled before the job started".to_owned();
+    }
+    format!("cancelled after {}", duration(outcome.duration_ms))
+}
+
+/// Why nobody knows how a job ended; also the message of the task's error.
+pub(crate) fn lost(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Supervisor => {
+            "the process that supervised the job was killed; the job was stopped and its result is lost: \
+             run it again"
+        }
+        Loss::Machine => {
+            "the machine was restarted while the job ran; its result is lost: run it again"
+        }
+        Loss::NeverStarted => {
+            "the server ended before it started the job; it was not run: run it again"
+        }
+    }
+}
+
+/// What the error of a task says whose job was stopped by the machine's shutdown.
+pub(crate) const SHUT_DOWN: &str =
+    "the job was stopped because the machine was shut down or its session ended: run it again";
+
+fn cause_in_words(cause: StopCause) -> &'static str {
+    match cause {
+        StopCause::TimedOut => "timed out",
+        StopCause::Cancelled => "cancelled",
+        StopCause::Expired => "its ttlSeconds has passed",
+        StopCause::ShutDown => "the machine shuts down",
+    }
+}

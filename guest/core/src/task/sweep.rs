@@ -1,0 +1,127 @@
+//! Looking after tasks that nobody asks about: what expires, and what a crash left behind.
+//!
+//! No state depends on it, as every reader finds out the truth by itself: a sweep frees space in time, stops
+//! what outlived its time to live where no supervisor did, and keeps the index of live tasks short.
+
+use super::durable::{Found, Loaded, load};
+use super::expire::{expire, put_off};
+use super::record::{Live, State};
+use super::settle::{Settled, settle};
+use super::{TaskId, keys};
+use crate::imports::{Change, Entry, Expectation, Store, StoreError, World};
+use crate::limits::{SWEEP_AFTER_FAILURE_MS, SWEEP_TASKS};
+use crate::rpc::RpcError;
+
+/// Does a bounded amount of work. Gives the moment at which there is more, in milliseconds since 1970;
+/// `None` where only a new task can make it necessary.
+pub(crate) fn sweep(world: &mut impl World, now: u64) -> Option<u64> {
+    let after_failure = Some(now.saturating_add(SWEEP_AFTER_FAILURE_MS));
+    let expiring = sweep_expiry(world, now).unwrap_or(after_failure);
+    let living = sweep_live(world, now).unwrap_or(after_failure);
+    earlier(expiring, living)
+}
+
+fn sweep_expiry(world: &mut impl World, now: u64) -> Result<Option<u64>, StoreError> {
+    let entries = world.scan(keys::EXPIRY, None, SWEEP_TASKS)?;
+    let mut next = None;
+    for entry in &entries {
+        let Some((moment, id)) = keys::parse_expiry(&entry.key) else {
+            continue;
+        };
+        if moment > now {
+            return Ok(earlier(next, Some(moment)));
+        }
+        let done = expire(world, now, entry, &id);
+        next = earlier(
+            next,
+            done.unwrap_or_else(|_| put_off_failed(world, now, entry, &id)),
+        );
+    }
+    // All of a full page was due, so more may be.
+    let is_full = entries.len() >= SWEEP_TASKS as usize;
+    Ok(if is_full {
+        earlier(next, Some(now))
+    } else {
+        next
+    })
+}
+
+/// Gives the moment to try again what failed, and moves the entry there where the store lets it.
+fn put_off_failed(store: &mut impl Store, now: u64, entry: &Entry, id: &TaskId) -> Option<u64> {
+    let moment = now.saturating_add(SWEEP_AFTER_FAILURE_MS);
+    let _ = put_off(store, entry, id, moment);
+    Some(moment)
+}
+
+/// Looks at one page of live tasks and remembers where it stopped, so that a pass over many of them takes
+/// several sweeps and then ends.
+fn sweep_live(world: &mut impl World, now: u64) -> Result<Option<u64>, StoreError> {
+    let cursor = world.get(keys::SWEEP_LIVE)?;
+    let after = cursor.as_ref().map(|cursor| cursor.value.as_str());
+    let entries = world.scan(keys::LIVE, after, SWEEP_TASKS)?;
+    let mut next = None;
+    for entry in &entries {
+        let after_failure = Some(now.saturating_add(SWEEP_AFTER_FAILURE_MS));
+        next = earlier(next, repair(world, now, entry).unwrap_or(after_failure));
+    }
+    match entries.last() {
+        Some(last) if entries.len() >= SWEEP_TASKS as usize => {
+            world.commit(vec![Change::Put {
+                key: keys::SWEEP_LIVE.to_owned(),
+                value: last.key.clone(),
+                expect: Expectation::Anything,
+            }])?;
+            Ok(earlier(next, Some(now)))
+        }
+        _ if cursor.is_some() => {
+            world.commit(vec![Change::Remove {
+                key: keys::SWEEP_LIVE.to_owned(),
+                expect: Expectation::Anything,
+            }])?;
+            Ok(next)
+        }
+        _ => Ok(next),
+    }
+}
+
+/// Writes down the end of a live task where it has one. Gives the moment at which a job that may still be
+/// started is overdue; `None` where the job runs, since its end concerns nobody but those who ask.
+fn repair(world: &mut impl World, now: u64, entry: &Entry) -> Result<Option<u64>, RpcError> {
+    let Some(id) = keys::parse_live(&entry.key) else {
+        return Ok(None);
+    };
+    let loaded = match load(world, &id)? {
+        Found::Task(loaded) => loaded,
+        Found::Tombstone(..) | Found::Nothing => return unlist(world, entry),
+    };
+    match live(&loaded) {
+        None => unlist(world, entry),
+        Some(_) if loaded.facts.have_expired(now) => Ok(None),
+        Some(live) => match settle(world, now, loaded)? {
+            Settled::Working(_, None) => Ok(Some(live.start_window_ends_at())),
+            Settled::Working(_, Some(_)) | Settled::Terminal(..) | Settled::Expired => Ok(None),
+        },
+    }
+}
+
+fn live(loaded: &Loaded) -> Option<Live> {
+    match loaded.state {
+        State::Live(live) => Some(live),
+        State::Terminal(_) => None,
+    }
+}
+
+fn unlist(store: &mut impl Store, entry: &Entry) -> Result<Option<u64>, RpcError> {
+    store.commit(vec![Change::Remove {
+        key: entry.key.clone(),
+        expect: Expectation::WrittenBy(entry.version),
+    }])?;
+    Ok(None)
+}
+
+fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,100 @@
+//! Tasks as the Tasks extension writes them.
+//!
+//! *Source:* SEP-2663, Tasks, and Task Creation.
+
+use serde::Serialize;
+
+use super::call_result::CallResult;
+use super::poll_interval::poll_interval_ms;
+use super::record::{Ending, Facts, TaskError, Terminal};
+use super::{Durable, status_message};
+use crate::rpc::reply::{COMPLETE, Typed, typed};
+use crate::text::iso8601;
+
+/// The members of a `Task`, and of a `DetailedTask` where it has ended.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Task<'a> {
+    task_id: &'a str,
+    status: Status,
+    status_message: &'a str,
+    created_at: String,
+    last_updated_at: String,
+    ttl_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    poll_interval_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Typed<&'a CallResult>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a TaskError>,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Working,
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+/// A task that was just created. Says `working` whatever became of the job meanwhile, since a handle
+/// never carries a result.
+pub(crate) fn created(facts: &Durable<Facts>, now: u64) -> Task<'_> {
+    working(facts, now, status_message::STARTED)
+}
+
+/// A task whose job runs.
+pub(crate) fn working<'a>(
+    facts: &'a Durable<Facts>,
+    now: u64,
+    status_message: &'a str,
+) -> Task<'a> {
+    Task {
+        status: Status::Working,
+        status_message,
+        // Moves with every look, as the message does; never before the creation, whatever the clock does.
+        last_updated_at: iso8601(now.max(facts.created_at)),
+        poll_interval_ms: Some(poll_interval_ms(now.saturating_sub(facts.created_at))),
+        ..base(facts)
+    }
+}
+
+/// A task that has ended.
+pub(crate) fn ended<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Task<'a> {
+    let task = Task {
+        status_message: &terminal.status_message,
+        last_updated_at: iso8601(terminal.ended_at),
+        ..base(facts)
+    };
+    match &terminal.ending {
+        Ending::Completed(result) => Task {
+            status: Status::Completed,
+            result: Some(typed(COMPLETE, result)),
+            ..task
+        },
+        Ending::Failed(error) => Task {
+            status: Status::Failed,
+            error: Some(error),
+            ..task
+        },
+        Ending::Cancelled => Task {
+            status: Status::Cancelled,
+            ..task
+        },
+    }
+}
+
+fn base(facts: &Facts) -> Task<'_> {
+    Task {
+        task_id: facts.id.as_str(),
+        status: Status::Working,
+        status_message: "",
+        created_at: iso8601(facts.created_at),
+        last_updated_at: String::new(),
+        ttl_ms: facts.ttl_ms,
+        poll_interval_ms: None,
+        result: None,
+        error: None,
+    }
+}

@@ -1,0 +1,21 @@
+//! Text for people and models: moments, durations, and what a job wrote, as a terminal would show it.
+//!
+//! Knows how output is read, cleaned and shortened. Knows no tool, no task and no protocol.
+
+mod decoder;
+mod escape;
+mod excerpt;
+#[cfg(test)]
+pub(crate) mod lcg;
+mod limits;
+mod output;
+mod screen;
+mod shorten;
+mod time;
+#[cfg(test)]
+pub(crate) mod written;
+
+pub(crate) use excerpt::Excerpt;
+pub(crate) use output::{last_line, output};
+pub(crate) use shorten::shorten;
+pub(crate) use time::{duration, iso8601};

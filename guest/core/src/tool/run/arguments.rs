@@ -1,0 +1,291 @@
+//! What a model asks `run` to do, made certain.
+
+use serde_json::{Map, Value};
+
+use super::ARGUMENT_NAMES;
+use super::limits::{
+    ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, QUOTED_CHARS, STRING_BYTES, TIMEOUT_SECONDS,
+    TTL_SECONDS_MAX, TTL_SECONDS_MIN, VARIABLES,
+};
+use super::misfit::{Misfit, quoted, sort};
+use crate::imports::Command;
+use crate::text::shorten;
+
+/// The arguments of one call, all of them within their bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arguments {
+    /// What to run.
+    pub(crate) command: Command,
+    /// The working directory, an absolute path; `None` for the server's.
+    pub(crate) directory: Option<String>,
+    /// Variables to set, in the order of their names; at most 1000, each name once, without `=` and NUL.
+    pub(crate) environment: Vec<(String, String)>,
+    /// What the command reads from its standard input.
+    pub(crate) stdin: String,
+    /// How long it may run, in milliseconds, at least 1; `None` for as long as it takes.
+    pub(crate) timeout_ms: Option<u64>,
+    /// What a person calls the task: one line of 1 to 100 characters; `None` for nothing.
+    pub(crate) label: Option<String>,
+    /// How long the task is kept, in milliseconds from its creation, at least 1000; `None` for ever.
+    pub(crate) ttl_ms: Option<u64>,
+    /// What makes a repeated call find the first one's task: 1 to 256 characters; `None` where every call
+    /// starts a job of its own.
+    pub(crate) idempotency_key: Option<String>,
+}
+
+impl Arguments {
+    /// Reads the `arguments` of a call. `null` counts as absent, since many models send it for what they do
+    /// not want to set.
+    ///
+    /// # Errors
+    /// In words for the model: which argument is wrong, what it is, and what it has to be. The values of
+    /// variables are not repeated, they may be secret.
+    pub(crate) fn parse(arguments: Option<&Map<String, Value>>) -> Result<Self, String> {
+        let none = Map::new();
+        let given = Given(arguments.unwrap_or(&none));
+        Self::read(given).map_err(|misfit| misfit.to_string())
+    }
+
+    fn read(given: Given<'_>) -> Result<Self, Misfit> {
+        given.check_names()?;
+        given.check_total()?;
+        Ok(Self {
+            command: given.command()?,
+            directory: given.directory()?,
+            environment: given.environment()?,
+            stdin: given.stdin()?,
+            timeout_ms: given.timeout_ms()?,
+            label: given.label()?,
+            ttl_ms: given.ttl_ms()?,
+            idempotency_key: given.idempotency_key()?,
+        })
+    }
+}
+
+/// The arguments as they came.
+#[derive(Clone, Copy)]
+struct Given<'a>(&'a Map<String, Value>);
+
+impl<'a> Given<'a> {
+    fn check_names(self) -> Result<(), Misfit> {
+        match self
+            .0
+            .keys()
+            .find(|name| !ARGUMENT_NAMES.contains(&name.as_str()))
+        {
+            Some(name) => Err(Misfit::Unknown { name: name.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Measures the JSON and not the strings: one control character is six bytes in a record.
+    fn check_total(self) -> Result<(), Misfit> {
+        let bytes: usize = self.0.values().map(|value| value.to_string().len()).sum();
+        if bytes > ARGUMENTS_BYTES {
+            let limit = ARGUMENTS_BYTES;
+            return Err(Misfit::TooLong { bytes, limit });
+        }
+        Ok(())
+    }
+
+    fn command(self) -> Result<Command, Misfit> {
+        const EXPECTED: &str = "a shell line, or with `args` a program, for example \"cargo test\"";
+        let Some(command) = self.text("command", EXPECTED)? else {
+            return Err(Misfit::NoCommand);
+        };
+        if command.trim().is_empty() {
+            return Err(Misfit::wrong("command", "blank".to_owned(), EXPECTED));
+        }
+        check_string("command", command)?;
+        match self.value("args") {
+            None => Ok(Command::Shell(command.to_owned())),
+            Some(list) => Ok(Command::Program(program(command, list)?)),
+        }
+    }
+
+    fn directory(self) -> Result<Option<String>, Misfit> {
+        const EXPECTED: &str = "an absolute path, for example \"/home/me/project\"; `~` and variables are not \
+            expanded in it, leave it out for the directory of the server";
+        let Some(path) = self.text("cwd", EXPECTED)? else {
+            return Ok(None);
+        };
+        if !path.starts_with('/') {
+            return Err(Misfit::wrong("cwd", quoted(&path.into()), EXPECTED));
+        }
+        check_string("cwd", path)?;
+        Ok(Some(path.to_owned()))
+    }
+
+    fn environment(self) -> Result<Vec<(String, String)>, Misfit> {
+        const EXPECTED: &str =
+            "an object with a string for each variable, for example {\"PORT\": \"8080\"}";
+        match self.value("env") {
+            None => Ok(Vec::new()),
+            Some(Value::Object(variables)) if variables.len() > VARIABLES => {
+                let expected = format!("at most {VARIABLES} variables");
+                Err(Misfit::wrong(
+                    "env",
+                    format!("{} variables", variables.len()),
+                    &expected,
+                ))
+            }
+            Some(Value::Object(variables)) => variables
+                .iter()
+                .map(|(name, value)| variable(name, value))
+                .collect(),
+            Some(other) => Err(Misfit::wrong("env", sort(other), EXPECTED)),
+        }
+    }
+
+    fn stdin(self) -> Result<String, Misfit> {
+        let text = self.text("stdin", "a string, for example \"yes\\n\"")?;
+        Ok(text.unwrap_or_default().to_owned())
+    }
+
+    fn timeout_ms(self) -> Result<Option<u64>, Misfit> {
+        let limit = f64::from(TIMEOUT_SECONDS);
+        self.milliseconds(
+            "timeoutSeconds",
+            |seconds| seconds > 0.0 && seconds <= limit,
+            || {
+                format!(
+                    "a number of seconds above 0 and at most {TIMEOUT_SECONDS}, for example 600"
+                )
+            },
+        )
+    }
+
+    fn ttl_ms(self) -> Result<Option<u64>, Misfit> {
+        let range = f64::from(TTL_SECONDS_MIN)..=f64::from(TTL_SECONDS_MAX);
+        self.milliseconds("ttlSeconds", |seconds| range.contains(&seconds), || {
+            format!("a number of seconds from {TTL_SECONDS_MIN} to {TTL_SECONDS_MAX}, for example 86400")
+        })
+    }
+
+    fn label(self) -> Result<Option<String>, Misfit> {
+        let expected =
+            format!("one line of 1 to {LABEL_CHARS} characters, for example \"nightly build\"");
+        let Some(label) = self.text("label", &expected)? else {
+            return Ok(None);
+        };
+        let is_blank = label.trim().is_empty();
+        if is_blank || label.chars().count() > LABEL_CHARS || label.contains(char::is_control) {
+            return Err(Misfit::wrong("label", quoted(&label.into()), &expected));
+        }
+        Ok(Some(label.to_owned()))
+    }
+
+    fn idempotency_key(self) -> Result<Option<String>, Misfit> {
+        let expected = format!("1 to {KEY_CHARS} characters, for example \"deploy-2026-07-28\"");
+        let Some(key) = self.text("idempotencyKey", &expected)? else {
+            return Ok(None);
+        };
+        if key.is_empty() || key.chars().count() > KEY_CHARS {
+            return Err(Misfit::wrong(
+                "idempotencyKey",
+                quoted(&key.into()),
+                &expected,
+            ));
+        }
+        Ok(Some(key.to_owned()))
+    }
+
+    fn value(self, name: &str) -> Option<&'a Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    fn text(self, name: &str, expected: &str) -> Result<Option<&'a str>, Misfit> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => {
+                check_no_nul(name, text)?;
+                Ok(Some(text))
+            }
+            Some(other) => Err(Misfit::wrong(name, quoted(other), expected)),
+        }
+    }
+
+    /// A number of seconds, of which `is_valid` is true, rounded up: no limit becomes shorter than asked for.
+    fn milliseconds(
+        self,
+        name: &str,
+        is_valid: impl Fn(f64) -> bool,
+        expected: impl Fn() -> String,
+    ) -> Result<Option<u64>, Misfit> {
+        let Some(value) = self.value(name) else {
+            return Ok(None);
+        };
+        match value.as_f64().filter(|&seconds| is_valid(seconds)) {
+            // Exact: a valid number is positive, and at most the milliseconds of a year.
+            Some(seconds) => Ok(Some((seconds * 1_000.0).ceil() as u64)),
+            None => Err(Misfit::wrong(name, quoted(value), &expected())),
+        }
+    }
+}
+
+/// A program and its arguments.
+fn program(command: &str, list: &Value) -> Result<Vec<String>, Misfit> {
+    let Value::Array(arguments) = list else {
+        let expected = "an array of strings, for example [\"test\", \"--release\"]; leave it out to run \
+            `command` as a shell line";
+        return Err(Misfit::wrong("args", quoted(list), expected));
+    };
+    let mut program = vec![command.to_owned()];
+    for (index, argument) in arguments.iter().enumerate() {
+        let name = format!("args[{index}]");
+        let Value::String(text) = argument else {
+            let expected = "a string; write a number as \"8080\"";
+            return Err(Misfit::wrong(&name, quoted(argument), expected));
+        };
+        check_no_nul(&name, text)?;
+        check_string(&name, text)?;
+        program.push(text.clone());
+    }
+    Ok(program)
+}
+
+/// One variable.
+fn variable(name: &str, value: &Value) -> Result<(String, String), Misfit> {
+    if name.is_empty() || name.contains(['=', '\0']) {
+        let given = format!("a variable named {}", quoted(&name.into()));
+        let expected = "given names that are not empty and have no `=` and no NUL, for example \
+            {\"PORT\": \"8080\"}";
+        return Err(Misfit::wrong("env", given, expected));
+    }
+    let argument = format!("env.{}", shorten(name, QUOTED_CHARS));
+    let Value::String(text) = value else {
+        let expected = "a string, for example \"8080\"; leave it out to keep what the server has";
+        return Err(Misfit::wrong(&argument, sort(value), expected));
+    };
+    check_no_nul(&argument, text)?;
+    // Name, `=` and value are one string to the operating system.
+    check_length(&argument, name.len() + 1 + text.len())?;
+    Ok((name.to_owned(), text.clone()))
+}
+
+fn check_no_nul(argument: &str, text: &str) -> Result<(), Misfit> {
+    if text.contains('\0') {
+        let given = "text with a NUL character".to_owned();
+        return Err(Misfit::wrong(argument, given, "text without one"));
+    }
+    Ok(())
+}
+
+fn check_string(argument: &str, text: &str) -> Result<(), Misfit> {
+    check_length(argument, text.len())
+}
+
+fn check_length(argument: &str, bytes: usize) -> Result<(), Misfit> {
+    if bytes > STRING_BYTES {
+        let expected = format!("at most {STRING_BYTES}; write long text to a file or to `stdin`");
+        return Err(Misfit::wrong(
+            argument,
+            format!("{bytes} bytes long"),
+            &expected,
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Why the arguments of a call cannot be used, in words that let a model correct them.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::ARGUMENT_NAMES;
+use super::limits::QUOTED_CHARS;
+use crate::text::shorten;
+
+/// What is wrong with a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// An argument that does not exist.
+    Unknown {
+        /// Its name as it was given.
+        name: String,
+    },
+    /// `command` is not there.
+    NoCommand,
+    /// An argument is not what it has to be.
+    Wrong {
+        /// Which one, for example `args[2]`.
+        argument: String,
+        /// What it is, in a few words.
+        given: String,
+        /// What it has to be, with an example.
+        expected: String,
+    },
+    /// All arguments together are too long.
+    TooLong {
+        /// How long they are, in bytes of JSON.
+        bytes: usize,
+        /// How long they may be, in bytes of JSON.
+        limit: usize,
+    },
+}
+
+impl Misfit {
+    /// `argument` is this, and has to be something else.
+    pub(super) fn wrong(argument: &str, given: String, expected: &str) -> Self {
+        Self::Wrong {
+            argument: argument.to_owned(),
+            given,
+            expected: expected.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => {
+                write!(f, "there is no argument `{}`", shorten(name, QUOTED_CHARS))?;
+                if let Some(known) = similar(name) {
+                    write!(f, ", did you mean `{known}`")?;
+                }
+                write!(f, "; the arguments are: {}", ARGUMENT_NAMES.join(", "))?;
+            }
+            Self::NoCommand => f.write_str(
+                "`command` is missing, it has to be a shell line, for example \"cargo test\"",
+            )?,
+            Self::Wrong {
+                argument,
+                given,
+                expected,
+            } => write!(f, "`{argument}` is {given}, it has to be {expected}")?,
+            Self::TooLong { bytes, limit } => write!(
+                f,
+                "the arguments are {bytes} bytes long as JSON, they have to be at most {limit} together; \
+                 write long input to a file and let the command read it"
+            )?,
+        }
+        f.write_str(". Nothing was run. Call `run` again with this corrected.")
+    }
+}
+
+/// The argument that was probably meant: written in another style, or without its unit.
+fn similar(name: &str) -> Option<&'static str> {
+    let bare = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+    let name = bare(name);
+    let matches = |known: &str| name.len() >= 3 && bare(known).starts_with(&name);
+    ARGUMENT_NAMES.into_iter().find(|known| matches(known))
+}
+
+/// A value as it is repeated to the model.
+pub(super) fn quoted(value: &Value) -> String {
+    shorten(&value.to_string(), QUOTED_CHARS)
+}
+
+/// What sort of value this is, where repeating it could repeat a secret.
+pub(super) fn sort(value: &Value) -> String {
+    let sort = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    sort.to_owned()
+}

@@ -1,0 +1,32 @@
+//! The tool `run`: a command as a job that outlives the call.
+//!
+//! Knows what the model may ask for and what it is told in the end. Does not know how a job is started, and
+//! not whether the client gets a task or waits for the result.
+
+mod arguments;
+mod definition;
+mod limits;
+mod misfit;
+mod result;
+mod schema;
+#[cfg(test)]
+mod schema_check;
+mod structured;
+mod summary;
+
+pub(crate) use arguments::Arguments;
+pub(crate) use definition::definition;
+pub(crate) use result::{finished, still_running};
+
+/// The arguments that the tool knows, as they are listed to a model that used another.
+const ARGUMENT_NAMES: [&str; 9] = [
+    "command",
+    "args",
+    "cwd",
+    "env",
+    "stdin",
+    "timeoutSeconds",
+    "label",
+    "ttlSeconds",
+    "idempotencyKey",
+];

@@ -1,0 +1,57 @@
+//! What a call of `run` gives back.
+
+use super::{structured, summary};
+use crate::imports::{End, Failure, JobOutcome, Jobs, Progress};
+use crate::text::{Excerpt, output};
+use crate::tool::ToolResult;
+
+/// The result of a job that has ended: a summary, then its output as a terminal would show it.
+///
+/// The summary comes first: there it stays where a client cuts long results, and no output can pass for it.
+///
+/// # Errors
+/// [`Failure`] where the host could not read the output.
+pub(crate) fn finished(
+    jobs: &mut impl Jobs,
+    id: &str,
+    outcome: &JobOutcome,
+) -> Result<ToolResult, Failure> {
+    let shown = output(jobs, id, outcome)?;
+    let text = format!(
+        "{}\n\n{}",
+        summary::ended(outcome),
+        visible(&shown, outcome)
+    );
+    Ok(ToolResult {
+        text,
+        structured: Some(structured::ended(id, outcome, &shown)),
+        is_error: !succeeded(outcome),
+    })
+}
+
+/// The result for a caller that cannot wait longer, and cannot be given a task.
+///
+/// `progress` is what is known of the job; `None` where it is about to start, or nothing is known.
+pub(crate) fn still_running(id: &str, progress: Option<&Progress>) -> ToolResult {
+    ToolResult {
+        text: summary::running(id, progress),
+        structured: Some(structured::running(id, progress)),
+        is_error: false,
+    }
+}
+
+fn visible<'a>(shown: &'a Excerpt, outcome: &JobOutcome) -> &'a str {
+    match (shown.text.as_str(), outcome.output_bytes) {
+        ("", 0) => "(no output)",
+        ("", _) => "(no visible output)",
+        (text, _) => text,
+    }
+}
+
+/// A command that was stopped did not do what was asked, even where it caught the signal and exited with 0.
+fn succeeded(outcome: &JobOutcome) -> bool {
+    outcome.end == End::Exited(0) && outcome.stopped.is_none()
+}
+
+#[cfg(test)]
+mod tests;

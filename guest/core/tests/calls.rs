@@ -1,0 +1,260 @@
+//! `tools/call`: who is answered with what, and when.
+
+#[allow(
+    dead_code,
+    reason = "each test binary uses its own part of the fake world"
+)]
+mod support;
+
+use backburner_core::{Outcome, Wake};
+use serde_json::{Value, json};
+
+use support::host::parse;
+use support::messages::{Client, about, run};
+use support::{FakeWorld, Host};
+
+/// Calls `run` in a new world and compares how it is answered, and after how many milliseconds.
+fn check(client: Client, arguments: &Value, expect: &str) {
+    let mut world = FakeWorld::new(1);
+    let begin = world.clock;
+    let reply = Host::new("{}", "user").ask(&mut world, &run(1, client, arguments));
+    let actual = format!("{} after {}", outline(&reply), world.clock - begin);
+    assert_eq!(actual, expect, "{arguments}: {reply}");
+}
+
+fn outline(reply: &Value) -> String {
+    if let Some(code) = reply["error"]["code"].as_i64() {
+        return format!("error {code}");
+    }
+    let result = &reply["result"];
+    match result["resultType"].as_str() {
+        Some("task") => format!("task {}", result["status"].as_str().expect("a status")),
+        Some("complete") if result["isError"] == true => "tool error".to_owned(),
+        Some("complete") => "result".to_owned(),
+        _ => panic!("no result type: {reply}"),
+    }
+}
+
+#[test]
+fn a_quick_job_is_answered_directly() {
+    for client in [Client::Tasks, Client::Plain] {
+        check(client, &json!({ "command": "echo hi" }), "result after 0");
+        check(
+            client,
+            &json!({ "command": "sleep 0.09" }),
+            "result after 90",
+        );
+        check(
+            client,
+            &json!({ "command": "sleep 0.05; exit 3" }),
+            "tool error after 50",
+        );
+        check(
+            client,
+            &json!({ "command": "kill SIGSEGV" }),
+            "tool error after 0",
+        );
+        check(client, &json!({ "command": "never" }), "tool error after 0");
+        check(
+            client,
+            &json!({ "command": "sleep 0.01; lose" }),
+            "error -32603 after 10",
+        );
+    }
+}
+
+#[test]
+fn a_slow_job_is_a_task_for_those_who_know_tasks() {
+    check(
+        Client::Tasks,
+        &json!({ "command": "sleep 5" }),
+        "task working after 100",
+    );
+    check(
+        Client::Plain,
+        &json!({ "command": "sleep 5" }),
+        "result after 5000",
+    );
+    check(
+        Client::Plain,
+        &json!({ "command": "sleep 29; exit 1" }),
+        "tool error after 29000",
+    );
+    check(
+        Client::Plain,
+        &json!({ "command": "sleep 60" }),
+        "result after 30000",
+    );
+}
+
+#[test]
+fn a_job_with_a_timeout_is_stopped_by_it() {
+    let arguments = json!({ "command": "sleep 60", "timeoutSeconds": 2 });
+    check(Client::Plain, &arguments, "tool error after 2000");
+}
+
+#[test]
+fn a_missing_directory_leaves_nothing_behind() {
+    let mut world = FakeWorld::new(1);
+    let arguments = json!({
+        "command": "true", "cwd": "/missing", "ttlSeconds": 60, "idempotencyKey": "k"
+    });
+    let reply = Host::new("{}", "user").ask(&mut world, &run(1, Client::Tasks, &arguments));
+    assert_eq!(outline(&reply), "tool error");
+    let text = reply["result"]["content"][0]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains("/missing"), "{text}");
+    assert_eq!(world.store.keys(""), Vec::<&str>::new());
+}
+
+#[test]
+fn a_handle_is_flat_and_carries_no_result_whatever_became_of_the_job() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let arguments = json!({ "command": "sleep 1", "ttlSeconds": 60 });
+    host.send(&mut world, &run(1, Client::Tasks, &arguments));
+    world.clock += 5_000;
+    let mut reply = parse(&host.resume(&mut world, "1", Wake::Deadline)[0]);
+    let handle = reply["result"].as_object_mut().expect("an object");
+    assert!(handle.remove("_meta").is_some());
+    let id = handle.remove("taskId").expect("an id");
+    let expect = json!({
+        "resultType": "task",
+        "status": "working",
+        "statusMessage": "the job was started",
+        "createdAt": "2026-07-28T00:00:00.000Z",
+        "lastUpdatedAt": "2026-07-28T00:00:05.000Z",
+        "ttlMs": 60_000,
+        "pollIntervalMs": 500,
+    });
+    assert_eq!(reply["result"], expect);
+    let task = host.get(&mut world, id.as_str().expect("a string"));
+    assert_eq!(task["result"]["status"], "completed");
+}
+
+#[test]
+fn a_direct_limit_of_zero_answers_at_once() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    let replies = host.send(
+        &mut world,
+        &run(1, Client::Tasks, &json!({ "command": "true" })),
+    );
+    assert_eq!(outline(&parse(&replies[0])), "task working");
+}
+
+#[test]
+fn one_commit_makes_a_task_and_the_record_is_there_before_the_start() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let arguments = json!({ "command": "sleep 9", "ttlSeconds": 60, "idempotencyKey": "k" });
+    let id = host.task(&mut world, &arguments);
+    assert_eq!(world.store.commits, 1);
+    assert_eq!(
+        world.store.keys(""),
+        [
+            format!("expiry/00000001785196860000/{id}"),
+            "key/user/k".to_owned(),
+            format!("live/{id}"),
+            format!("owner/user/00000001785196800000/{id}"),
+            format!("task/{id}"),
+        ]
+    );
+}
+
+#[test]
+fn a_client_without_tasks_is_told_how_to_go_on() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"syncLimitMs":500}"#, "user");
+    let reply = host.ask(
+        &mut world,
+        &run(1, Client::Plain, &json!({ "command": "sleep 60" })),
+    );
+    assert_eq!(outline(&reply), "result");
+    let id = world.jobs.running(world.clock)[0];
+    let text = reply["result"]["content"][0]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(text.contains(id), "{text}");
+    assert_eq!(reply["result"]["structuredContent"]["taskId"], id);
+}
+
+#[test]
+fn shutdown_answers_at_once_and_the_job_goes_on() {
+    for (client, expect) in [(Client::Tasks, "task working"), (Client::Plain, "result")] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new("{}", "user");
+        host.send(
+            &mut world,
+            &run(1, client, &json!({ "command": "sleep 60" })),
+        );
+        let replies = host.resume(&mut world, "1", Wake::Shutdown);
+        assert_eq!(outline(&parse(&replies[0])), expect);
+        assert_eq!(world.jobs.running(world.clock).len(), 1);
+    }
+}
+
+#[test]
+fn a_request_that_is_taken_back_stops_its_job() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let call = run(1, Client::Tasks, &json!({ "command": "sleep 60" }))
+        .replace("\"id\":1", r#""id":"\u0061""#);
+    host.send(&mut world, &call);
+    assert_eq!(world.jobs.running(world.clock).len(), 1);
+    let cancelled =
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}"#;
+    assert_eq!(host.send(&mut world, cancelled), Vec::<String>::new());
+    assert_eq!(world.jobs.running(world.clock).len(), 0);
+    assert_eq!(host.wake(&mut world), Vec::<String>::new());
+}
+
+#[test]
+fn a_repeated_request_that_is_taken_back_leaves_the_first_ones_job_alone() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let arguments = json!({ "command": "sleep 60", "idempotencyKey": "k" });
+    host.task(&mut world, &arguments);
+    host.send(&mut world, &run(7, Client::Plain, &arguments));
+    host.resume(&mut world, "7", Wake::Cancelled);
+    assert_eq!(world.jobs.running(world.clock).len(), 1);
+}
+
+#[test]
+fn a_task_that_is_cancelled_meanwhile_ends_the_wait() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    host.send(
+        &mut world,
+        &run(1, Client::Plain, &json!({ "command": "sleep 20" })),
+    );
+    let id = world.jobs.running(world.clock)[0].to_owned();
+    let mut other = Host::new("{}", "user");
+    other.ask(&mut world, &about(5, "tasks/cancel", &id));
+    assert_eq!(other.get(&mut world, &id)["result"]["status"], "cancelled");
+    let reply = host.wait(&mut world);
+    assert_eq!(outline(&reply), "tool error");
+    assert_eq!(reply["result"]["structuredContent"]["cancelled"], true);
+}
+
+#[test]
+fn a_task_that_expires_meanwhile_ends_the_wait() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let arguments = json!({ "command": "sleep 20", "ttlSeconds": 3 });
+    let reply = host.ask(&mut world, &run(1, Client::Plain, &arguments));
+    assert_eq!(outline(&reply), "tool error");
+    assert!(reply.to_string().contains("ttlSeconds"));
+}
+
+#[test]
+fn a_ticket_of_nobody_gets_an_error_and_no_panic() {
+    let mut world = FakeWorld::new(1);
+    let host = Host::new("{}", "user");
+    for ticket in ["", "{}", r#"{"call/2":{}}"#] {
+        let cx = host.context(&world);
+        let outcome = host.server.resume(&mut world, &cx, ticket, Wake::Deadline);
+        assert!(matches!(outcome, Outcome::Reply(text) if text.contains("-32603")));
+    }
+}

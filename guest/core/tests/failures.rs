@@ -1,0 +1,129 @@
+//! What is answered when the store or the jobs fail: words, never a wrong state, and the truth afterwards.
+
+#[allow(
+    dead_code,
+    reason = "each test binary uses its own part of the fake world"
+)]
+mod support;
+
+use serde_json::{Value, json};
+
+use support::faults::Fault;
+use support::messages::{Client, about, run};
+use support::{FakeWorld, Host};
+
+#[test]
+fn a_full_disk_is_said_and_nothing_is_started() {
+    let mut world = FakeWorld::new(1);
+    world.faults.plan(0, Fault::NoSpace);
+    let reply = Host::new("{}", "user").ask(
+        &mut world,
+        &run(1, Client::Tasks, &json!({ "command": "true" })),
+    );
+    assert_eq!(reply["error"]["code"], -32603);
+    let message = reply["error"]["message"].as_str().expect("words");
+    assert!(
+        message.contains("disk") && message.contains("full"),
+        "{message}"
+    );
+    assert!(world.jobs.starts.is_empty());
+}
+
+#[test]
+fn an_end_that_cannot_be_written_down_is_answered_all_the_same() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let id = host.task(&mut world, &json!({ "command": "sleep 1; exit 3" }));
+    world.clock += 1_000;
+    let mut again = world.clone();
+    let expect = host.get(&mut again, &id);
+    // record, inspect, commit
+    world.faults.plan(2, Fault::NoSpace);
+    assert_eq!(host.get(&mut world, &id), expect);
+    assert_eq!(world.store.commits, 1);
+    assert_eq!(host.get(&mut world, &id), expect);
+    assert_eq!(world.store.commits, 2);
+}
+
+#[test]
+fn every_failing_import_of_every_method_is_answered_and_hurts_nobody() {
+    for call in 0..8 {
+        for fault in [Fault::NoSpace, Fault::Unclear] {
+            check("tasks/get", call, fault);
+            check("tasks/cancel", call, fault);
+        }
+    }
+}
+
+/// Lets one import fail under a method, then compares the task with one where nothing failed.
+fn check(method: &str, call: u64, fault: Fault) {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let id = host.task(
+        &mut world,
+        &json!({ "command": "echo hi; sleep 1; exit 3" }),
+    );
+    world.clock += 1_000;
+    let mut healthy = world.clone();
+    let expect = host.get(&mut healthy, &id);
+    world.faults.plan(call, fault);
+    let reply = host.ask(&mut world, &about(2, method, &id));
+    let is_answered = reply["error"]["code"] == -32603 || reply.get("result").is_some();
+    assert!(is_answered, "{method} {call} {fault:?}: {reply}");
+    world.faults.clear();
+    assert_eq!(
+        host.get(&mut world, &id),
+        expect,
+        "{method} {call} {fault:?}"
+    );
+}
+
+#[test]
+fn every_crash_of_a_call_leaves_a_task_that_ends_or_none() {
+    for call in 0..8 {
+        for fault in [Fault::CrashBefore, Fault::CrashAfter] {
+            let mut world = FakeWorld::new(1);
+            world.faults.plan(call, fault);
+            let arguments = json!({ "command": "sleep 1; exit 3", "idempotencyKey": "k" });
+            let body = run(1, Client::Tasks, &arguments);
+            Host::new("{}", "user").send(&mut world, &body);
+            world.faults.clear();
+            world.clock += 20_000;
+            let status = status(&mut world);
+            let started = world.jobs.starts.len();
+            assert_eq!(
+                status.is_some_and(|status| status == "completed"),
+                started == 1,
+                "{call} {fault:?}"
+            );
+        }
+    }
+}
+
+/// The status of the only task, if there is one.
+fn status(world: &mut FakeWorld) -> Option<Value> {
+    let id = world.store.keys("task/").first()?["task/".len()..].to_owned();
+    Some(Host::new("{}", "user").get(world, &id)["result"]["status"].take())
+}
+
+#[test]
+fn the_longest_arguments_fit_a_record_and_longer_ones_are_refused() {
+    // A control character takes six bytes in JSON.
+    for (characters, expect) in [(80_000, false), (200_000, true)] {
+        let mut world = FakeWorld::new(1);
+        let call = json!({ "command": "\u{1}".repeat(characters), "idempotencyKey": "k" });
+        let reply = Host::new("{}", "user").ask(&mut world, &run(1, Client::Tasks, &call));
+        assert_eq!(reply["result"]["isError"], expect, "{characters}");
+        assert_eq!(world.store.keys("task/").is_empty(), expect, "{characters}");
+    }
+}
+
+#[test]
+fn a_principal_that_fits_no_key_is_an_error_in_words() {
+    let mut world = FakeWorld::new(1);
+    let call = run(1, Client::Tasks, &json!({ "command": "true" }));
+    let reply = Host::new("{}", &"/".repeat(256)).ask(&mut world, &call);
+    assert_eq!(reply["error"]["code"], -32603);
+    let reply = Host::new("{}", &"p".repeat(256)).ask(&mut world, &call);
+    assert_eq!(reply["result"]["isError"], false);
+}

@@ -1,0 +1,187 @@
+//! The same call again gives the same task.
+
+#[allow(
+    dead_code,
+    reason = "each test binary uses its own part of the fake world"
+)]
+mod support;
+
+use backburner_core::Outcome;
+use serde_json::{Value, json};
+
+use support::faults::Fault;
+use support::host::parse;
+use support::interference::{Call, Interference};
+use support::messages::{Client, run};
+use support::{FakeWorld, Host};
+
+fn arguments(command: &str) -> Value {
+    json!({ "command": command, "idempotencyKey": "k", "ttlSeconds": 3600, "label": "l" })
+}
+
+fn starts(world: &FakeWorld) -> usize {
+    world.jobs.starts.len()
+}
+
+/// Makes a first call, then a second one with these members changed, and compares whether both got the
+/// same task.
+fn check(changed: &Value, expect: &str) {
+    let mut world = FakeWorld::new(1);
+    let first = Host::new("{}", "user").task(&mut world, &arguments("sleep 60"));
+    let mut second = arguments("sleep 60");
+    for (name, value) in changed.as_object().expect("an object") {
+        second[name] = value.clone();
+    }
+    let other_config = r#"{"graceMs":1,"outputLimitBytes":4096}"#;
+    let reply = Host::new(other_config, "user").ask(&mut world, &run(1, Client::Tasks, &second));
+    let actual = match reply["result"]["taskId"].as_str() {
+        Some(id) if id == first => "same",
+        Some(_) => "new",
+        None if reply["result"]["isError"] == true => "refused",
+        None => panic!("{reply}"),
+    };
+    assert_eq!(actual, expect, "{changed}: {reply}");
+    assert_eq!(
+        starts(&world),
+        if expect == "new" { 2 } else { 1 },
+        "{changed}"
+    );
+}
+
+#[test]
+fn the_same_call_gives_the_same_task_also_from_a_server_configured_otherwise() {
+    check(&json!({}), "same");
+}
+
+#[test]
+fn another_call_under_the_same_key_is_refused() {
+    check(&json!({ "command": "sleep 61" }), "refused");
+    check(&json!({ "args": ["x"] }), "refused");
+    check(&json!({ "cwd": "/tmp" }), "refused");
+    check(&json!({ "env": { "A": "1" } }), "refused");
+    check(&json!({ "stdin": "x" }), "refused");
+    check(&json!({ "timeoutSeconds": 5 }), "refused");
+    check(&json!({ "label": "m" }), "refused");
+    check(&json!({ "ttlSeconds": 3601 }), "refused");
+}
+
+#[test]
+fn another_key_or_none_makes_another_task() {
+    check(&json!({ "idempotencyKey": "k2" }), "new");
+    check(&json!({ "idempotencyKey": null }), "new");
+    check(&json!({ "idempotencyKey": "k/../k" }), "new");
+}
+
+#[test]
+fn keys_belong_to_their_principal() {
+    let mut world = FakeWorld::new(1);
+    let mut ids = Vec::new();
+    for (principal, key) in [("a", "b/k"), ("a/b", "k"), ("a%2Fb", "k"), ("a", "%62/k")] {
+        let call = json!({ "command": "sleep 60", "idempotencyKey": key });
+        ids.push(Host::new("{}", principal).task(&mut world, &call));
+    }
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
+    assert_eq!(world.store.keys("key/").len(), 4);
+}
+
+#[test]
+fn a_key_that_does_not_fit_is_refused_in_words() {
+    let mut world = FakeWorld::new(1);
+    let long = "é".repeat(255);
+    let call = json!({ "command": "true", "idempotencyKey": long });
+    let reply = Host::new("{}", "user").ask(&mut world, &run(1, Client::Tasks, &call));
+    assert_eq!(reply["result"]["isError"], true);
+    assert!(reply.to_string().contains("at most 503 bytes"), "{reply}");
+    let fits = json!({ "command": "true", "idempotencyKey": "k".repeat(256) });
+    let principal = "p".repeat(250);
+    let reply = Host::new("{}", &principal).ask(&mut world, &run(1, Client::Tasks, &fits));
+    assert_eq!(reply["result"]["isError"], false);
+}
+
+#[test]
+fn the_same_call_after_the_end_gives_the_same_result() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let call = run(1, Client::Tasks, &arguments("echo hi; exit 3"));
+    let first = host.ask(&mut world, &call);
+    assert_eq!(first["result"]["structuredContent"]["exitCode"], 3);
+    world.clock += 60_000;
+    assert_eq!(Host::new("{}", "user").ask(&mut world, &call), first);
+    assert_eq!(starts(&world), 1);
+}
+
+#[test]
+fn a_key_is_free_again_when_its_task_has_expired() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let first = host.task(&mut world, &arguments("sleep 60"));
+    world.clock += 3_600_000;
+    let second = host.task(&mut world, &arguments("sleep 60"));
+    assert_ne!(first, second);
+    // The sweep of the first task leaves the key to the second one.
+    host.server
+        .sweep(&mut world, support::world::EPOCH + 3_600_100);
+    assert_eq!(
+        world.store.value("key/user/k"),
+        Some(format!("\"{second}\"").as_str())
+    );
+    assert_eq!(host.task(&mut world, &arguments("sleep 60")), second);
+}
+
+#[test]
+fn what_a_dead_server_did_not_start_the_same_call_starts() {
+    for (call, fault) in [(2, Fault::CrashBefore), (1, Fault::CrashAfter)] {
+        let mut world = FakeWorld::new(1);
+        world.faults.plan(call, fault);
+        let mut host = Host::new("{}", "user");
+        host.send(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+        assert!(world.faults.clear());
+        assert_eq!((world.store.commits, starts(&world)), (1, 0));
+        let id = Host::new("{}", "user").task(&mut world, &arguments("sleep 60"));
+        assert_eq!(world.store.keys("live/"), [format!("live/{id}")]);
+        assert_eq!(starts(&world), 1);
+    }
+}
+
+#[test]
+fn a_repeated_call_that_cannot_start_the_job_takes_the_record_back() {
+    let mut world = FakeWorld::new(1);
+    world.faults.plan(2, Fault::CrashBefore);
+    Host::new("{}", "user").send(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+    world.faults.clear();
+    // key, record, inspect, record written, start
+    world.faults.plan(4, Fault::NoSpace);
+    let mut host = Host::new("{}", "user");
+    let reply = host.ask(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+    assert_eq!(reply["result"]["isError"], true, "{reply}");
+    assert_eq!(world.store.keys(""), Vec::<&str>::new());
+    world.faults.clear();
+    host.task(&mut world, &arguments("sleep 60"));
+    assert_eq!(starts(&world), 1);
+}
+
+#[test]
+fn a_first_call_that_fails_leaves_the_task_to_the_repeated_one_that_started_it() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let body = run(1, Client::Tasks, &arguments("sleep 60"));
+    // key, commit; then, before the start that fails, the same call comes to another server.
+    world.faults.plan(2, Fault::NoSpace);
+    world.interference = Some(Interference {
+        after_calls: 2,
+        cx: host.context(&world),
+        call: Call::Message(body.clone()),
+    });
+    host.send(&mut world, &body);
+    let Some(Outcome::Reply(other)) = world.interfered.take() else {
+        panic!("the other server answers at once");
+    };
+    let id = parse(&other)["result"]["taskId"].take();
+    assert_eq!(host.wait(&mut world)["result"]["taskId"], id);
+    assert_eq!(
+        host.get(&mut world, id.as_str().expect("an id"))["result"]["status"],
+        "working"
+    );
+}

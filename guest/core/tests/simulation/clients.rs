@@ -1,0 +1,375 @@
+//! Clients and servers that do what their random numbers tell them.
+
+use backburner_core::Wake;
+use backburner_core::{Context, Outcome};
+use serde_json::{Value, json};
+
+use crate::promises::{Answer, Promises};
+use crate::support::faults::Fault;
+use crate::support::host::parse;
+use crate::support::interference::{Call, Interference};
+use crate::support::messages::{Client, request, run};
+use crate::support::random::Random;
+use crate::support::{FakeWorld, Host};
+
+const COMMANDS: [&str; 8] = [
+    "true",
+    "echo hi; exit 3",
+    "sleep 0.05; exit 7",
+    "echo begin; sleep 5; echo end; exit 1",
+    "trap; sleep 40",
+    "sleep 3600",
+    "sleep 2; kill SIGKILL",
+    "sleep 1; lose",
+];
+
+const FAULTS: [Fault; 4] = [
+    Fault::NoSpace,
+    Fault::Unclear,
+    Fault::CrashBefore,
+    Fault::CrashAfter,
+];
+
+const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
+
+/// One machine, three servers on it, two principals.
+#[derive(Debug)]
+pub(crate) struct Simulation {
+    random: Random,
+    world: FakeWorld,
+    hosts: Vec<Host>,
+    /// What clients were told.
+    pub(crate) promises: Promises,
+    requests: u64,
+}
+
+impl Simulation {
+    /// The one that this seed decides.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            random: Random::new(seed),
+            world: FakeWorld::new(seed ^ 0x5eed),
+            hosts: vec![
+                Host::new("{}", "a"),
+                Host::new(r#"{"directLimitMs":0,"syncLimitMs":500}"#, "a"),
+                Host::new("{}", "b"),
+            ],
+            promises: Promises::default(),
+            requests: 0,
+        }
+    }
+
+    /// Lets one thing happen, then checks what has to hold at any time.
+    pub(crate) fn step(&mut self) {
+        let host = usize::try_from(self.random.below(3)).expect("a small number");
+        match self.random.below(100) {
+            0..30 => self.call(host),
+            30..55 => self.get(host),
+            55..60 => self.about_a_task(host, "tasks/cancel"),
+            60..62 => self.about_a_task(host, "tasks/update"),
+            62..67 => self.take_back(host),
+            67..77 => self.act(host, &Action::Wake),
+            77..82 => self.act(host, &Action::Sweep),
+            82..84 => self.act(host, &Action::Shutdown),
+            84..86 => self.hosts[host].pending.clear(),
+            86..88 => self.lose(),
+            88..90 => self.jump(host),
+            _ => self.wait(),
+        }
+        Promises::hold(&self.world);
+    }
+
+    /// Lets everything end, and checks what has to be true then.
+    pub(crate) fn finish(&mut self) {
+        for host in &mut self.hosts {
+            host.skew_ms = 0;
+        }
+        self.world.clock = self.world.clock.max(self.promises.latest) + 10_000_000;
+        for (id, principal) in self.promises.tasks() {
+            self.get_from_owner(&id, &principal);
+            assert!(!self.promises.has_to_end(&id), "{id} does not end");
+        }
+        let mut sweeps = 0;
+        loop {
+            let now = self.world.clock;
+            let Some(next) = self.hosts[0].server.sweep(&mut self.world, now) else {
+                break;
+            };
+            self.world.clock = self.world.clock.max(next);
+            sweeps += 1;
+            assert!(sweeps < 1_000, "the sweep does not come to an end");
+        }
+        let store = &self.world.store;
+        assert_eq!(store.keys("live/"), Vec::<&str>::new());
+        assert_eq!(store.keys("expiry/"), Vec::<&str>::new());
+        assert_eq!(store.keys("owner/").len(), store.keys("task/").len());
+        for key in store.keys("key/") {
+            let id = store.value(key).expect("listed above").trim_matches('"');
+            assert!(
+                store.value(&format!("task/{id}")).is_some(),
+                "{key} stands for nothing"
+            );
+        }
+        Promises::hold(&self.world);
+    }
+
+    fn call(&mut self, host: usize) {
+        let (arguments, key) = self.arguments();
+        let (id, client) = self.request();
+        self.act(host, &Action::Send(run(id, client, &arguments), key));
+    }
+
+    /// A call's arguments. Those with one of the first keys are always the same and never expire.
+    fn arguments(&mut self) -> (Value, Option<String>) {
+        if self.random.once_in(3) {
+            let index = usize::try_from(self.random.below(8)).expect("a small number");
+            let key = format!("k{index}");
+            let call = json!({ "command": COMMANDS[index], "idempotencyKey": key });
+            return (call, Some(key));
+        }
+        let mut call = json!({ "command": self.random.pick(&COMMANDS) });
+        if self.random.once_in(3) {
+            call["ttlSeconds"] = (1 + self.random.below(60)).into();
+            if self.random.once_in(2) {
+                call["idempotencyKey"] = format!("t{}", self.random.below(3)).into();
+            }
+        }
+        if self.random.once_in(8) {
+            call["cwd"] = "/missing".into();
+        }
+        if self.random.once_in(4) {
+            call["timeoutSeconds"] = (1 + self.random.below(20)).into();
+        }
+        (call, None)
+    }
+
+    fn request(&mut self) -> (u64, Client) {
+        self.requests += 1;
+        // Promises::answered relies on this.
+        let client = if self.requests % 2 == 1 {
+            Client::Plain
+        } else {
+            Client::Tasks
+        };
+        (self.requests, client)
+    }
+
+    fn tasks_request(&mut self, method: &str, id: &str) -> String {
+        self.requests += 2 - self.requests % 2;
+        let params = json!({ "taskId": id, "inputResponses": {} });
+        request(self.requests, Client::Tasks, method, params)
+    }
+
+    fn get(&mut self, host: usize) {
+        let tasks = self.promises.tasks();
+        if tasks.is_empty() {
+            return;
+        }
+        let (id, principal) = self.random.pick(&tasks).clone();
+        if self.hosts[host].principal != principal {
+            return self.get_as_another(host, &id);
+        }
+        if self.random.once_in(2) {
+            return self.get_from_owner(&id, &principal);
+        }
+        let body = self.tasks_request("tasks/get", &id);
+        self.act(host, &Action::Send(body, None));
+    }
+
+    /// Another principal gets, byte for byte, what an unknown id gets.
+    fn get_as_another(&mut self, host: usize, id: &str) {
+        let method = *self
+            .random
+            .pick(&["tasks/get", "tasks/cancel", "tasks/update"]);
+        let foreign = self.tasks_request(method, id);
+        let unknown = foreign.replace(id, UNKNOWN);
+        let host = &mut self.hosts[host];
+        let before = self.world.store.commits;
+        let replies = host.send(&mut self.world, &foreign);
+        assert_eq!(replies, host.send(&mut self.world, &unknown));
+        assert_eq!(before, self.world.store.commits);
+    }
+
+    /// Asks without any failure, so that the answer has to be right.
+    fn get_from_owner(&mut self, id: &str, principal: &str) {
+        let body = self.tasks_request("tasks/get", id);
+        let owns = |host: &&mut Host| host.principal == principal;
+        let host = self
+            .hosts
+            .iter_mut()
+            .find(owns)
+            .expect("each principal has a server");
+        self.promises.latest = self.promises.latest.max(host.now(&self.world));
+        let replies = host.send(&mut self.world, &body);
+        self.promises.got(&self.world, id, &parse(&replies[0]));
+    }
+
+    fn about_a_task(&mut self, host: usize, method: &str) {
+        let tasks = self.promises.tasks();
+        if !tasks.is_empty() {
+            let (id, _) = self.random.pick(&tasks).clone();
+            let body = self.tasks_request(method, &id);
+            self.act(host, &Action::Send(body, None));
+        }
+    }
+
+    fn take_back(&mut self, host: usize) {
+        let open: Vec<_> = self.hosts[host].pending.keys().cloned().collect();
+        if open.is_empty() {
+            return;
+        }
+        let id: u64 = self
+            .random
+            .pick(&open)
+            .parse()
+            .expect("ids here are numbers");
+        let params = json!({ "requestId": id });
+        let message =
+            json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        self.act(host, &Action::Send(message.to_string(), None));
+    }
+
+    fn lose(&mut self) {
+        let running = self.world.jobs.running(self.world.clock);
+        if let Some(id) = running.first().map(|id| (*id).to_owned()) {
+            self.world.jobs.lose(self.world.clock, &id);
+        }
+    }
+
+    fn jump(&mut self, host: usize) {
+        let skew = *self
+            .random
+            .pick(&[0, 0, -3_600_000, 5_000, 20_000, 3_600_000]);
+        self.hosts[host].skew_ms = skew;
+    }
+
+    fn wait(&mut self) {
+        let most = *self.random.pick(&[50, 500, 5_000, 30_000, 600_000]);
+        self.world.clock += self.random.below(most);
+    }
+
+    /// Does something on one server while something may fail or interfere; sometimes twice from the same
+    /// state, as the same inputs have to give the same outputs.
+    fn act(&mut self, host: usize, action: &Action) {
+        self.disturb(host);
+        self.promises.latest = self.promises.latest.max(self.hosts[host].now(&self.world));
+        let is_repeated = self.random.once_in(4);
+        let twin = is_repeated.then(|| (self.world.clone(), self.hosts[host].clone()));
+        let replies = action.run(&mut self.world, &mut self.hosts[host]);
+        if let Some((mut world, mut host)) = twin {
+            assert_eq!(replies, action.run(&mut world, &mut host));
+            assert_eq!(self.world, world);
+        }
+        self.world.interference = None;
+        let key = action.key();
+        if self.world.faults.clear() {
+            // The process is gone, and with it its connection and what it would have said.
+            self.hosts[host].pending.clear();
+        } else {
+            self.acknowledge(host, &replies, key);
+        }
+        if let Some(Outcome::Reply(reply)) = self.world.interfered.take() {
+            self.acknowledge(host, &[reply], None);
+        }
+    }
+
+    fn acknowledge(&mut self, host: usize, replies: &[String], key: Option<&str>) {
+        let principal = &self.hosts[host].principal;
+        for reply in replies {
+            Promises::answered(reply);
+            self.promises.told(
+                &self.world,
+                Answer {
+                    principal,
+                    reply,
+                    key,
+                },
+            );
+        }
+    }
+
+    fn disturb(&mut self, host: usize) {
+        if self.random.once_in(3) {
+            let fault = *self.random.pick(&FAULTS);
+            self.world.faults.plan(self.random.below(12), fault);
+        }
+        if self.random.once_in(4) {
+            let call = self.elsewhere();
+            let skew = *self.random.pick(&[0, 0, 0, 20_000, 3_600_000]);
+            let now = self.world.clock + skew;
+            self.promises.latest = self.promises.latest.max(now);
+            self.world.interference = Some(Interference {
+                after_calls: self.random.below(8),
+                cx: Context {
+                    now,
+                    principal: self.hosts[host].principal.clone(),
+                },
+                call,
+            });
+        }
+    }
+
+    /// What another server does meanwhile, for another client of the same principal.
+    fn elsewhere(&mut self) -> Call {
+        if self.random.once_in(4) {
+            return Call::Sweep;
+        }
+        let live: Vec<_> = self
+            .world
+            .store
+            .keys("task/")
+            .iter()
+            .map(|key| key[5..].to_owned())
+            .collect();
+        if self.random.once_in(2) || live.is_empty() {
+            let (arguments, _) = self.arguments();
+            let (id, client) = self.request();
+            return Call::Message(run(id, client, &arguments));
+        }
+        let id = self.random.pick(&live).clone();
+        let method = *self
+            .random
+            .pick(&["tasks/get", "tasks/get", "tasks/cancel"]);
+        Call::Message(self.tasks_request(method, &id))
+    }
+}
+
+/// Something that a server does.
+#[derive(Debug)]
+enum Action {
+    /// Handles a message; with the idempotency key that it carries, where that never expires.
+    Send(String, Option<String>),
+    /// Wakes the requests whose time has come.
+    Wake,
+    /// Looks after tasks.
+    Sweep,
+    /// Answers all open requests, and ends.
+    Shutdown,
+}
+
+impl Action {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Send(_, key) => key.as_deref(),
+            Self::Wake | Self::Sweep | Self::Shutdown => None,
+        }
+    }
+
+    fn run(&self, world: &mut FakeWorld, host: &mut Host) -> Vec<String> {
+        match self {
+            Self::Send(body, _) => host.send(world, body),
+            Self::Wake => host.wake(world),
+            Self::Sweep => {
+                let now = host.now(world);
+                host.server.sweep(world, now);
+                Vec::new()
+            }
+            Self::Shutdown => {
+                let open: Vec<_> = host.pending.keys().cloned().collect();
+                open.iter()
+                    .flat_map(|id| host.resume(world, id, Wake::Shutdown))
+                    .collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! A world in memory for the core: store, jobs and entropy with virtual time, and a host around a server.
+//!
+//! Nothing here sleeps, reads a clock or uses a file: time is [`FakeWorld::clock`], and moves when a test
+//! moves it. Depends on the core, serde_json and std alone, so that another crate can take it in by path:
+//!
+//! ```text
+//! #[path = "../../guest/core/tests/support/mod.rs"]
+//! mod support;
+//! ```
+
+pub(crate) mod faults;
+pub(crate) mod host;
+pub(crate) mod interference;
+pub(crate) mod jobs;
+pub(crate) mod messages;
+pub(crate) mod random;
+pub(crate) mod store;
+pub(crate) mod world;
+
+pub(crate) use host::Host;
+pub(crate) use world::FakeWorld;

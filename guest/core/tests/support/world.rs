@@ -1,0 +1,157 @@
+//! Store, jobs, entropy, time and faults in one value.
+
+use backburner_core::Outcome;
+use backburner_core::imports::{
+    Change, Entropy, Entry, Failure, Fragment, JobSpec, JobState, Jobs, StartError, StartErrorKind,
+    StopReason, Store, StoreError, StoreErrorKind, Versioned,
+};
+
+use super::faults::{Fault, Faults, Verdict};
+use super::interference::Interference;
+use super::jobs::FakeJobs;
+use super::random::Random;
+use super::store::{FakeStore, error};
+
+/// When a fake world begins: 2026-07-28T00:00:00Z, in milliseconds since 1970.
+pub(crate) const EPOCH: u64 = 1_785_196_800_000;
+
+/// One machine. Cloning it gives a second one in which the same will happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FakeWorld {
+    /// What is stored.
+    pub(crate) store: FakeStore,
+    /// What runs.
+    pub(crate) jobs: FakeJobs,
+    /// What goes wrong next.
+    pub(crate) faults: Faults,
+    /// The present, in milliseconds since 1970: true time, which only goes on.
+    pub(crate) clock: u64,
+    /// What another server does in the middle of the next call.
+    pub(crate) interference: Option<Interference>,
+    /// What came of that.
+    pub(crate) interfered: Option<Outcome>,
+    random: Random,
+}
+
+impl FakeWorld {
+    /// An empty machine at [`EPOCH`]; the seed decides its random bytes.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            store: FakeStore::default(),
+            jobs: FakeJobs::default(),
+            faults: Faults::default(),
+            clock: EPOCH,
+            interference: None,
+            interfered: None,
+            random: Random::new(seed),
+        }
+    }
+
+    fn store_call<T>(
+        &mut self,
+        call: impl FnOnce(&mut FakeStore) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.interfere();
+        match self.faults.next() {
+            Verdict::Work => call(&mut self.store),
+            Verdict::Fail(Fault::NoSpace) => Err(error(StoreErrorKind::NoSpace)),
+            Verdict::Fail(_) => Err(error(StoreErrorKind::Other)),
+            Verdict::WorkThenFail => {
+                // A store that fails has done nothing; only a server that dies may not learn of success.
+                if self.faults.is_crashed() {
+                    call(&mut self.store)?;
+                }
+                Err(error(StoreErrorKind::Other))
+            }
+        }
+    }
+
+    fn jobs_call<T>(
+        &mut self,
+        call: impl FnOnce(&mut FakeJobs, u64) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let failure = || Failure {
+            detail: "made up by the fake jobs".to_owned(),
+        };
+        self.interfere();
+        match self.faults.next() {
+            Verdict::Work => call(&mut self.jobs, self.clock),
+            Verdict::Fail(_) => Err(failure()),
+            Verdict::WorkThenFail => {
+                call(&mut self.jobs, self.clock)?;
+                Err(failure())
+            }
+        }
+    }
+}
+
+impl Store for FakeWorld {
+    fn get(&mut self, key: &str) -> Result<Option<Versioned>, StoreError> {
+        self.store_call(|store| store.get(key))
+    }
+
+    fn scan(
+        &mut self,
+        prefix: &str,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        self.store_call(|store| store.scan(prefix, after, limit))
+    }
+
+    fn commit(&mut self, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.store_call(|store| store.commit(changes))
+    }
+}
+
+impl Jobs for FakeWorld {
+    fn start(&mut self, id: &str, spec: &JobSpec) -> Result<(), StartError> {
+        let failed = |kind| {
+            Err(StartError {
+                kind,
+                detail: "made up by the fake jobs".to_owned(),
+            })
+        };
+        self.interfere();
+        match self.faults.next() {
+            Verdict::Work => self.jobs.start(self.clock, id, spec),
+            Verdict::Fail(Fault::NoSpace) => failed(StartErrorKind::NoSpace),
+            Verdict::Fail(_) => failed(StartErrorKind::Other),
+            Verdict::WorkThenFail => {
+                // A start that fails has started nothing; only a server that dies may not learn of success.
+                if self.faults.is_crashed() {
+                    self.jobs.start(self.clock, id, spec)?;
+                }
+                failed(StartErrorKind::Other)
+            }
+        }
+    }
+
+    fn stop(&mut self, id: &str, reason: StopReason) -> Result<(), Failure> {
+        self.jobs_call(|jobs, now| {
+            jobs.stop(now, id, reason);
+            Ok(())
+        })
+    }
+
+    fn inspect(&mut self, id: &str) -> Result<JobState, Failure> {
+        self.jobs_call(|jobs, now| Ok(jobs.inspect(now, id)))
+    }
+
+    fn read(&mut self, id: &str, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
+        self.jobs_call(|jobs, now| Ok(jobs.read(now, id, offset, limit)))
+    }
+
+    fn forget(&mut self, id: &str) -> Result<(), Failure> {
+        self.jobs_call(|jobs, now| jobs.forget(now, id))
+    }
+}
+
+impl Entropy for FakeWorld {
+    fn random_bytes(&mut self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.random.next().to_le_bytes());
+        bytes[8..].copy_from_slice(&self.random.next().to_le_bytes());
+        bytes
+    }
+}
