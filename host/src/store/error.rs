@@ -1,0 +1,101 @@
+//! Why a call on a store failed, and why one could not be opened.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What lies below a failure, for a log. Shared, because commits that were made together fail together.
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
+
+/// Why a call failed. After any of them nothing of the call has happened. Names no value.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An expectation did not hold: read again and decide anew.
+    #[error("the key `{key}` is not as expected: read it again")]
+    Conflict {
+        /// The first key whose expectation did not hold.
+        key: String,
+    },
+    /// The disk or a quota is full.
+    #[error("no space left for the store: make room on its disk, then try again")]
+    NoSpace(#[source] Cause),
+    /// Something is longer than the contract allows.
+    #[error("{what} of {found} is more than the allowed {limit}")]
+    TooLarge {
+        /// What is too long, with its unit.
+        what: &'static str,
+        /// How much was given.
+        found: usize,
+        /// How much is allowed.
+        limit: usize,
+    },
+    /// The changes break the contract in another way than by their size: a caller's mistake.
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// What is stored cannot be read.
+    #[error("the store is damaged: restore it from a copy, or move it away to begin anew")]
+    Corrupt(#[source] Cause),
+    /// A newer version of this program has changed the store's schema.
+    #[error(
+        "the store has schema {found} and this version knows {known}: install the newer backburner \
+         that wrote it, or choose another directory with --data-dir"
+    )]
+    Newer {
+        /// The schema of the file.
+        found: i64,
+        /// The newest schema that this program knows.
+        known: i64,
+    },
+    /// Another process held its lock for too long.
+    #[error("the store was locked by another process for too long: try again later")]
+    Busy(#[source] Cause),
+    /// Anything else, for example an I/O error.
+    #[error("the store failed")]
+    Other(#[source] Cause),
+}
+
+impl Error {
+    /// The message followed by those of its causes, in one line for a log.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        let mut detail = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(next) = cause {
+            detail.push_str(": ");
+            detail.push_str(&next.to_string());
+            cause = next.source();
+        }
+        detail
+    }
+}
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file could not be created or made private.
+    #[error("cannot create {path}", path = path.display())]
+    Create {
+        /// The store's file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is a database of another program.
+    #[error(
+        "{path} is not a store of backburner: move it away, or choose another directory with --data-dir",
+        path = path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is there and cannot be used.
+    #[error("cannot open {path}", path = path.display())]
+    Unusable {
+        /// The store's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Error,
+    },
+}

@@ -1,0 +1,31 @@
+//! The numbers of the store's contract, and those that bound what it costs.
+
+use std::time::Duration;
+
+/// The longest key, in bytes of UTF-8. Of the contract.
+pub const KEY_BYTES_MAX: usize = 512;
+
+/// The longest value, in bytes of UTF-8. Of the contract.
+pub const VALUE_BYTES_MAX: usize = 1 << 20;
+
+/// The most changes of one commit. Of the contract.
+pub const CHANGES_MAX: usize = 64;
+
+/// The most entries of one scan. Of the contract.
+pub const SCAN_ENTRIES_MAX: u32 = 1000;
+
+/// After how many bytes of keys and values a scan stops: a full scan of the greatest values would be
+/// 1 GiB, more than the memory that an instance may have.
+pub const SCAN_BYTES_MAX: usize = 4 << 20;
+
+/// How long a call waits for another process's lock. A commit takes milliseconds, but sixteen servers on a
+/// slow disk queue up, and a migration or a checkpoint of a large log takes seconds.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How many connections are kept when no call uses them. Each costs up to [`CACHE_KIB`] and some descriptors;
+/// opening another one costs about a tenth of a millisecond.
+pub(super) const IDLE_CONNECTIONS_MAX: usize = 4;
+
+/// The page cache of one connection, in KiB: enough for the inner nodes of a store of a million keys,
+/// and little enough that all idle connections together stay within 4 MiB.
+pub(super) const CACHE_KIB: u32 = 1024;

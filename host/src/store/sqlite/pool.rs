@@ -1,0 +1,142 @@
+//! Connections to one file, handed out to whoever reads or writes at the moment.
+
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::super::Error;
+use super::super::limits::{BUSY_TIMEOUT, CACHE_KIB, IDLE_CONNECTIONS_MAX};
+
+/// The connections that nobody uses now. The last one returned is the first one taken: its cache is
+/// the warmest, and a process with one busy thread never opens a second one.
+#[derive(Debug)]
+pub(super) struct Pool {
+    path: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Pool {
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Hands out a connection, and opens another one where all are in use.
+    pub(super) fn take(&self) -> Result<Pooled<'_>, Error> {
+        let idle = self.idle().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => open(&self.path)?,
+        };
+        Ok(Pooled {
+            pool: self,
+            connection: Some(connection),
+        })
+    }
+
+    fn put_back(&self, connection: Connection) {
+        let mut idle = self.idle();
+        if idle.len() < IDLE_CONNECTIONS_MAX {
+            idle.push(connection);
+        }
+        // Else it is closed, after the lock is released: closing the last one of a file takes long.
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        // The list is whole at any moment at which another thread could have panicked.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection on loan; it goes back when this is dropped.
+#[derive(Debug)]
+pub(super) struct Pooled<'p> {
+    pool: &'p Pool,
+    /// Taken only by `drop`.
+    connection: Option<Connection>,
+}
+
+impl Deref for Pooled<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+            .as_ref()
+            .expect("only `drop` takes the connection")
+    }
+}
+
+impl DerefMut for Pooled<'_> {
+    fn deref_mut(&mut self) -> &mut Connection {
+        self.connection
+            .as_mut()
+            .expect("only `drop` takes the connection")
+    }
+}
+
+impl Drop for Pooled<'_> {
+    fn drop(&mut self) {
+        // One that is still in a transaction, because its rollback failed, would hold a lock for ever.
+        if let Some(connection) = self.connection.take()
+            && connection.is_autocommit()
+        {
+            self.pool.put_back(connection);
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<Connection, Error> {
+    // No mutex of its own: the pool lends a connection to one thread at a time.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait_for_lock))?;
+    // `fullfsync` is for macOS, where a plain `fsync` leaves the data in the disk's own cache.
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; \
+         PRAGMA cache_size = -{CACHE_KIB}; PRAGMA cell_size_check = ON;"
+    ))?;
+    Ok(connection)
+}
+
+/// Called by SQLite each time that it finds a lock taken. SQLite has no way to be woken; its own schedule
+/// sleeps up to 100 ms, hundreds of times longer than a commit takes, so ours begins finer.
+fn wait_for_lock(attempts: i32) -> bool {
+    let Some(delay) = delay_before(attempts) else {
+        return false;
+    };
+    std::thread::sleep(delay);
+    true
+}
+
+/// How long to wait after so many attempts failed: fine steps at first, `None` after [`BUSY_TIMEOUT`].
+fn delay_before(attempts: i32) -> Option<Duration> {
+    const FINE: Duration = Duration::from_micros(500);
+    const FINE_ATTEMPTS: u32 = 40;
+    const COARSE: Duration = Duration::from_millis(10);
+    let attempts = u32::try_from(attempts).unwrap_or(0);
+    if attempts < FINE_ATTEMPTS {
+        return Some(FINE);
+    }
+    let waited = FINE * FINE_ATTEMPTS + COARSE * (attempts - FINE_ATTEMPTS);
+    (waited < BUSY_TIMEOUT).then_some(COARSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_is_waited_for_as_long_as_the_limit_says() {
+        let waited: Duration = (0..).map_while(delay_before).sum();
+        assert!(waited >= BUSY_TIMEOUT, "only {waited:?}");
+        assert!(
+            waited < BUSY_TIMEOUT + Duration::from_secs(1),
+            "as long as {waited:?}"
+        );
+    }
+}
