@@ -1,0 +1,302 @@
+//! The directory of one job: what is written in it, by whom, and how it is read.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+
+use cap_std::fs::Dir;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::limits::{OUTCOME_RESERVE_BYTES, STALE};
+use super::model::{Outcome, Spec, StopCause};
+use super::{files, native};
+
+/// The version of everything that is written here.
+const FORMAT: u32 = 1;
+
+const SPEC: &str = "spec.jsonl";
+const STARTED: &str = "started.json";
+const ALIVE: &str = "alive";
+const CONTROL: &str = "control";
+const STOP: &str = "stop";
+const RESERVE: &str = "outcome.reserve";
+const OUTCOME: &str = "outcome.json";
+
+/// What is put around everything that is written, so that a later version can tell what it reads.
+#[derive(Serialize, Deserialize)]
+struct Numbered<T> {
+    format: u32,
+    content: T,
+}
+
+/// When a job was asked for, and in which boot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    /// In milliseconds since 1970.
+    pub(crate) started_at: u64,
+    /// On the clock that does not jump, in milliseconds; means something in the same boot only.
+    pub(crate) monotonic_ms: u64,
+    /// Which boot.
+    pub(crate) boot_id: String,
+}
+
+/// Which process the command is. Both numbers together are one process, in one boot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Started {
+    /// Its process id, and that of its group.
+    pub(crate) pid: i32,
+    /// When the kernel started it, in ticks since boot; 0 where that is not known.
+    pub(crate) start_ticks: u64,
+}
+
+/// Whether a job's supervisor lives.
+pub(crate) enum Liveness {
+    /// It does; its FIFO reads end of file when it does not any more.
+    Alive(File),
+    /// It does not, or there never was one.
+    Dead,
+}
+
+/// One job's directory, open.
+#[derive(Debug)]
+pub(crate) struct JobDirectory {
+    dir: Dir,
+}
+
+impl JobDirectory {
+    /// Takes an open directory for that of a job.
+    pub(crate) fn new(dir: Dir) -> Self {
+        Self { dir }
+    }
+
+    /// The directory itself, for the output's files.
+    pub(crate) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// Writes what a job needs before it is known: spec, FIFOs, and room for the outcome.
+    pub(crate) fn furnish(&self, origin: &Origin, spec: &Spec) -> io::Result<()> {
+        // Two lines, so that a look at a running job reads the first and never a megabyte of input.
+        let mut text = encode(origin)?;
+        text.push(b'\n');
+        serde_json::to_writer(&mut text, spec)?;
+        files::create(&self.dir, SPEC)?.write_all(&text)?;
+        native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"alive")?;
+        native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"control")?;
+        files::create(&self.dir, RESERVE)?.write_all(&[b' '; OUTCOME_RESERVE_BYTES])
+    }
+
+    /// Opens `alive` for the supervisor. As long as anybody holds it, the job counts as running.
+    pub(crate) fn hold_alive(&self) -> io::Result<File> {
+        // For reading too, since a FIFO that nobody reads cannot be opened for writing without waiting.
+        files::open(&self.dir, ALIVE, OFlags::RDWR)?.ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    /// Whether the supervisor lives. Ask this first: only when it is dead does an outcome, or that there
+    /// is none, mean anything.
+    pub(crate) fn liveness(&self) -> io::Result<Liveness> {
+        let Some(mut fifo) = files::open(&self.dir, ALIVE, OFlags::RDONLY)? else {
+            return Ok(Liveness::Dead);
+        };
+        match fifo.read(&mut [0]) {
+            Ok(0) => Ok(Liveness::Dead),
+            Ok(_) => Ok(Liveness::Alive(fifo)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(Liveness::Alive(fifo)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens `control` for the supervisor, so that it is never at end of file.
+    pub(crate) fn open_control(&self) -> io::Result<File> {
+        files::open(&self.dir, CONTROL, OFlags::RDWR)?.ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    /// Makes the supervisor look for a request.
+    pub(crate) fn wake(&self) -> io::Result<()> {
+        let how = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let control = match rustix::fs::openat(&self.dir, CONTROL, how, rustix::fs::Mode::empty()) {
+            Ok(control) => control,
+            // Nobody has opened it: the supervisor is dead, or will look for a request once it has.
+            Err(Errno::NXIO | Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        match rustix::io::write(control, b"!") {
+            // Full of wake-ups that are still to be read, or dead meanwhile: nothing is lost.
+            Ok(_) | Err(Errno::AGAIN | Errno::PIPE) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Records why the job is to stop, and gives the cause in force: the first that was recorded.
+    pub(crate) fn request_stop(&self, cause: StopCause) -> io::Result<StopCause> {
+        match rustix::fs::symlinkat(cause_name(cause), &self.dir, STOP) {
+            Ok(()) => Ok(cause),
+            Err(Errno::EXIST) => Ok(self.stop_cause()?.unwrap_or(cause)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Why the job is to stop, if it is.
+    pub(crate) fn stop_cause(&self) -> io::Result<Option<StopCause>> {
+        match rustix::fs::readlinkat(&self.dir, STOP, Vec::new()) {
+            Ok(name) => Ok(cause_named(&name.to_string_lossy())),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// When the job was asked for.
+    pub(crate) fn origin(&self) -> io::Result<Origin> {
+        let Some(file) = files::open(&self.dir, SPEC, OFlags::RDONLY)? else {
+            return Err(ErrorKind::NotFound.into());
+        };
+        let mut start = [0; 512];
+        let read = rustix::io::read(&file, &mut start)?;
+        let line = start[..read]
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
+        decode(line)
+    }
+
+    /// Everything that the job was asked for.
+    pub(crate) fn origin_and_spec(&self) -> io::Result<(Origin, Spec)> {
+        let text = files::read(&self.dir, SPEC)?.ok_or(ErrorKind::NotFound)?;
+        let mut lines = text.splitn(2, |byte| *byte == b'\n');
+        let origin = decode(lines.next().unwrap_or_default())?;
+        let spec = serde_json::from_slice(lines.next().unwrap_or_default())?;
+        Ok((origin, spec))
+    }
+
+    /// Records which process the command is.
+    pub(crate) fn record_started(&self, started: &Started) -> io::Result<()> {
+        files::create(&self.dir, STARTED)?.write_all(&encode(started)?)
+    }
+
+    /// Which process the command is, if that was recorded.
+    pub(crate) fn started(&self) -> Option<Started> {
+        // A supervisor that was killed while it wrote leaves half a record, which is none.
+        decode(&files::read(&self.dir, STARTED).ok()??).ok()
+    }
+
+    /// How the job ended, if that is known.
+    pub(crate) fn outcome(&self) -> io::Result<Option<Outcome>> {
+        files::read(&self.dir, OUTCOME)?
+            .map(|text| decode(&text))
+            .transpose()
+    }
+
+    /// Writes the outcome into the room that was reserved for it; power-safe on return. For the
+    /// supervisor only, since nobody else writes an outcome while it lives.
+    pub(crate) fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
+        let text = encode(outcome)?;
+        let mut file = files::overwrite(&self.dir, RESERVE)?;
+        file.write_all(&text)?;
+        file.set_len(text.len() as u64)?;
+        file.sync_all()?;
+        self.dir.rename(RESERVE, &self.dir, OUTCOME)?;
+        files::sync(&self.dir)
+    }
+
+    /// Writes the outcome of a job that has no supervisor, unless there is one by now; power-safe on
+    /// return. `unique` is a name that nobody else uses.
+    pub(crate) fn conclude_once(&self, outcome: &Outcome, unique: &str) -> io::Result<()> {
+        let mut file = files::create(&self.dir, unique)?;
+        let written = file
+            .write_all(&encode(outcome)?)
+            .and_then(|()| file.sync_all());
+        let linked = written.and_then(|()| self.dir.hard_link(unique, &self.dir, OUTCOME));
+        files::remove(&self.dir, unique)?;
+        match linked {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            _ => files::sync(&self.dir),
+        }
+    }
+
+    /// Gives back the room that was reserved for an outcome, for one that is written by somebody else.
+    pub(crate) fn release_reserve(&self) -> io::Result<()> {
+        files::remove(&self.dir, RESERVE)
+    }
+
+    /// Whether something that was never finished can be deleted: old, and nobody is at work in it.
+    pub(crate) fn is_stale(&self) -> io::Result<bool> {
+        let modified = self.dir.dir_metadata()?.modified()?.into_std();
+        let old = modified.elapsed().is_ok_and(|age| age > STALE);
+        Ok(old && matches!(self.liveness()?, Liveness::Dead))
+    }
+}
+
+fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
+    Ok(serde_json::to_vec(&Numbered {
+        format: FORMAT,
+        content,
+    })?)
+}
+
+fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
+    /// What every format has.
+    #[derive(Deserialize)]
+    struct Number {
+        format: u32,
+    }
+    let format = serde_json::from_slice::<Number>(text)?.format;
+    if format != FORMAT {
+        return Err(io::Error::other(format!(
+            "a job's file has format {format}, and this version knows {FORMAT}; use a newer version"
+        )));
+    }
+    Ok(serde_json::from_slice::<Numbered<T>>(text)?.content)
+}
+
+/// The target of the link `stop`.
+fn cause_name(cause: StopCause) -> &'static str {
+    match cause {
+        StopCause::TimedOut => "timed-out",
+        StopCause::Cancelled => "cancelled",
+        StopCause::Expired => "expired",
+        StopCause::ShutDown => "shut-down",
+    }
+}
+
+fn cause_named(name: &str) -> Option<StopCause> {
+    use StopCause::{Cancelled, Expired, ShutDown, TimedOut};
+    [TimedOut, Cancelled, Expired, ShutDown]
+        .into_iter()
+        .find(|cause| cause_name(*cause) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cause_is_read_as_it_was_written() {
+        for cause in [
+            StopCause::TimedOut,
+            StopCause::Cancelled,
+            StopCause::Expired,
+            StopCause::ShutDown,
+        ] {
+            assert_eq!(cause_named(cause_name(cause)), Some(cause));
+        }
+        assert_eq!(cause_named("something"), None);
+    }
+
+    #[test]
+    fn format_1_is_read_for_ever() {
+        let text = br#"{"format":1,"content":{"started_at":1,"ended_at":3,"duration_ms":2,
+            "end":{"signalled":{"signal":"SIGKILL","core_dumped":false}},"stopped":"timed-out",
+            "output_bytes":5,"dropped_bytes":0,"leftovers":[{"pid":7,"command":"sleep 9"}]}}"#;
+        let outcome: Outcome = decode(text).expect("format 1 is read");
+        assert_eq!(outcome.stopped, Some(StopCause::TimedOut));
+        assert_eq!(outcome.leftovers[0].command, "sleep 9");
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_with_what_to_do() {
+        let error = decode::<Origin>(br#"{"format":2,"content":17}"#).expect_err("it is newer");
+        assert!(error.to_string().contains("newer version"));
+    }
+}

@@ -1,0 +1,67 @@
+//! Files of one directory by fixed names: created private, never followed through a link.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use cap_std::fs::Dir;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// What only its owner may read and write, whatever the umask allows.
+fn private() -> Mode {
+    Mode::RUSR | Mode::WUSR
+}
+
+/// Creates a file that does not exist yet, for writing.
+pub(crate) fn create(dir: &Dir, name: &str) -> io::Result<File> {
+    let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(dir, name, how, private())?))
+}
+
+/// Opens a file for writing in place, creating it where it does not exist.
+pub(crate) fn overwrite(dir: &Dir, name: &str) -> io::Result<File> {
+    let how = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(dir, name, how, private())?))
+}
+
+/// Opens a file or FIFO without ever waiting for it; `None` where it does not exist.
+pub(crate) fn open(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<File>> {
+    let how = access | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(dir, name, how, Mode::empty()) {
+        Ok(file) => Ok(Some(File::from(file))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads a whole file; `None` where it does not exist.
+pub(crate) fn read(dir: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
+    let Some(mut file) = open(dir, name, OFlags::RDONLY)? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// Removes a file; one that does not exist is no error.
+pub(crate) fn remove(dir: &Dir, name: &str) -> io::Result<()> {
+    match dir.remove_file(name) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the names in a directory survive a power failure.
+pub(crate) fn sync(dir: &Dir) -> io::Result<()> {
+    // Opened anew: a directory handle that is only good for looking names up cannot be synced.
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let readable = rustix::fs::openat(dir, ".", how, Mode::empty())?;
+    Ok(rustix::fs::fsync(readable)?)
+}
+
+/// Whether an error means that there is no room: a full disk, a quota, or a limit on the size of a file.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}

@@ -1,0 +1,83 @@
+//! Every limit and delay of this module, with its reason.
+
+use std::time::Duration;
+
+/// How long descendants may go on after the command ended by itself before they are stopped: long enough
+/// for the tail of a pipeline to write its last line, short enough that `daemon & exit` is over at once.
+pub(crate) const LINGER_MS: u64 = 500;
+
+/// How often the killing is repeated while something is left, which is only so for a process that forks
+/// faster than it is found, or one in an uninterruptible system call.
+pub(crate) const KILL_AGAIN_MS: u64 = 50;
+
+/// How many times in a row the process table is read to freeze what has been forked since the last time,
+/// before what was found is killed.
+pub(crate) const FREEZE_ROUNDS: usize = 20;
+
+/// How long a caller of `inspect` waits for what is left of a lost job to disappear. Killing takes
+/// microseconds; only a process that the kernel cannot end yet makes anybody wait so long.
+pub(crate) const BURIAL: Duration = Duration::from_secs(2);
+
+/// Pause between two looks at processes that were killed and are not gone, in a burial.
+pub(crate) const BURIAL_PAUSE: Duration = Duration::from_millis(5);
+
+/// How many leftovers an outcome names, so that it stays small whatever a job leaves behind.
+pub(crate) const LEFTOVERS: usize = 20;
+
+/// How many characters of a command line are shown.
+#[cfg(target_os = "linux")]
+pub(crate) const COMMAND_LINE_CHARS: usize = 200;
+
+/// How much of a command line is read, enough for that many characters of four bytes.
+#[cfg(target_os = "linux")]
+pub(crate) const COMMAND_LINE_BYTES: u64 = 1024;
+
+/// How much of an environment is read when a lost job's processes are looked for; the kernel allows a
+/// process no more than this by default (a quarter of an 8 MiB stack).
+#[cfg(target_os = "linux")]
+pub(crate) const ENVIRONMENT_BYTES: u64 = 2 * 1024 * 1024;
+
+/// How many bytes are reserved for the outcome: more than one with 20 leftovers of ordinary text needs.
+pub(crate) const OUTCOME_RESERVE_BYTES: usize = 8 * 1024;
+
+/// How long to wait until an outcome that could not be written is tried again.
+pub(crate) const OUTCOME_RETRY: Duration = Duration::from_secs(1);
+
+/// How long output is dropped after a failed write before the disk is tried again; a chatty job on a full
+/// disk must not cost a failing system call for each of its lines.
+pub(crate) const OUTPUT_RETRY_MS: u64 = 250;
+
+/// What one read takes from a pipe at most: the pipe's capacity on Linux.
+pub(crate) const PIPE_READ_BYTES: usize = 64 * 1024;
+
+/// How many times a pipe is read after the last process of the job has ended, at most: enough for the
+/// largest capacity that an ordinary user can give a pipe on Linux, 1 MiB.
+pub(crate) const PIPE_DRAIN_READS: usize = 32;
+
+/// How young the last index entry may be for more output of the same stream to be added to it. It bounds
+/// the error of a fragment's time, and the index of a job that writes single bytes.
+pub(crate) const ENTRY_SPAN_MS: u64 = 50;
+
+/// The smallest limit for output: a tail segment of an eighth must hold some index entries and data.
+pub(crate) const LEAST_OUTPUT_LIMIT_BYTES: u64 = 1024;
+
+/// How many tail segments are kept; with the head's half, four eighths make up the limit.
+pub(crate) const TAIL_SEGMENTS: usize = 4;
+
+/// What one call of `read` gives at most.
+pub(crate) const READ_BYTES: u32 = 262_144;
+
+/// How many fragments one call of `read` gives at most, so that a job that alternates between its streams
+/// byte by byte does not cost a reader sixty times its output.
+pub(crate) const READ_FRAGMENTS: usize = 4096;
+
+/// How often a reader starts over because the segments that it had listed were deleted meanwhile.
+pub(crate) const READ_ATTEMPTS: usize = 4;
+
+/// After how long something unfinished in the workshop, without anybody alive in it, is rubbish. Building
+/// a job takes a millisecond; the rest is for a machine that was suspended in the middle of it.
+pub(crate) const STALE: Duration = Duration::from_secs(600);
+
+/// How often a platform without subreapers looks whether the command's process group is empty.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const GROUP_LOOK_MS: u64 = 50;

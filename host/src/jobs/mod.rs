@@ -1,0 +1,106 @@
+//! Jobs: commands that outlive the request, the connection and the server that started them.
+//!
+//! This module knows processes, files and time. It knows nothing of the protocol, of tasks or of who is
+//! calling: a job is named by a UUID and described by a [`Spec`]. The promises are those of the WIT
+//! interface `jobs`, whose comments are the contract.
+//!
+//! A job is a directory, `jobs/<id>`, and a *supervisor*: our own program, started anew for each job,
+//! detached from whoever asked for it. There is no daemon. Servers and supervisors find each other
+//! through the directory, and whatever one of them has to know of the other is there:
+//!
+//! | name | what it is |
+//! |---|---|
+//! | `spec.jsonl` | when and in which boot the job was asked for; what to run |
+//! | `alive` | a FIFO that somebody holds open for writing as long as the supervisor lives |
+//! | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
+//! | `stop` | a symbolic link whose target is the cause: one atomic step, the first one wins, no block needed |
+//! | `started.json` | which process the command is |
+//! | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
+//! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
+//! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
+//! | `supervisor.log` | only where the supervisor failed: why |
+//!
+//! Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor,
+//! whatever ended it, and a reader's end of file is a wake-up, not something to poll for.
+//!
+//! On Linux a supervisor is a subreaper, so it sees every descendant until the last has ended. Elsewhere
+//! only the command's process group is known: what leaves the group leaves the job.
+
+mod burial;
+mod clock;
+mod directory;
+mod files;
+mod limits;
+mod model;
+mod native;
+mod output;
+mod processes;
+mod reaper;
+mod spec;
+mod supervised;
+pub mod supervisor;
+
+pub use model::{
+    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Spec, StartError, State,
+    StopCause, StopReason, Stream,
+};
+pub use supervised::SupervisedJobs;
+
+use std::future::Future;
+use std::pin::Pin;
+
+use uuid::Uuid;
+
+/// Work that outlives the process that started it.
+///
+/// Every method may be called from several threads and several processes at the same time; each blocks
+/// for a few system calls and never for a job.
+pub trait Jobs: Send + Sync {
+    /// Starts a job and returns when it is certain to be started; each id at most once, ever.
+    ///
+    /// # Errors
+    /// Any [`StartError`]; then the job has not run, and for any but [`StartError::AlreadyKnown`] the id
+    /// is still unknown.
+    fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError>;
+
+    /// Asks a job to stop, and returns when that would be carried out whatever happens to this process.
+    ///
+    /// Idempotent: the first cause stays, a job that has ended is not changed. An unknown id is thereby
+    /// known, ended and [`Loss::NeverStarted`].
+    ///
+    /// # Errors
+    /// [`Failure`] where the request could not be recorded; trying again is safe.
+    fn stop(&self, id: Uuid, reason: StopReason) -> Result<(), Failure>;
+
+    /// Says what is known of a job now.
+    ///
+    /// Where a supervisor ended without an outcome this kills what is left of its job first.
+    ///
+    /// # Errors
+    /// [`Failure`] where the job's files cannot be read.
+    fn inspect(&self, id: Uuid) -> Result<State, Failure>;
+
+    /// Reads output in the order of arrival, from the first kept byte at or after `offset`.
+    ///
+    /// `limit` is clamped to 1 to 262144 bytes in all. Gives fewer where that is convenient, and nothing
+    /// only where there is nothing more now; an unknown job has no output.
+    ///
+    /// # Errors
+    /// [`Failure`] where the job's files cannot be read.
+    fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure>;
+
+    /// Deletes everything that is kept of a job that has ended. Idempotent.
+    ///
+    /// # Errors
+    /// [`Failure`] where the job runs, and then nothing is changed, or where its files cannot be deleted.
+    fn forget(&self, id: Uuid) -> Result<(), Failure>;
+
+    /// Resolves when the job does not run, or not any more: at once for one that is unknown.
+    ///
+    /// It is a wake-up and not a verdict: ask [`Jobs::inspect`] then. It may wake without need where the
+    /// job's files cannot be opened.
+    ///
+    /// # Panics
+    /// Where it is polled outside a tokio runtime whose I/O is enabled.
+    fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
+}

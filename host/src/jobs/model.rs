@@ -1,0 +1,228 @@
+//! What crosses the boundary of this module, mirroring the WIT interface `jobs`.
+//!
+//! The same types are written to disk, always inside something that carries a format number; a field
+//! that is added needs a default, one that changes its meaning needs a new number.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Command {
+    /// A line for the host's shell: bash where there is one, else sh.
+    Shell(String),
+    /// A program and its arguments, without a shell; at least one element, the program, which is looked
+    /// up in the job's `PATH` where it has no separator.
+    Program(Vec<String>),
+}
+
+/// Everything that a job needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spec {
+    /// What to run.
+    pub command: Command,
+    /// The working directory, an absolute path; `None` for that of the process that starts the job.
+    pub directory: Option<String>,
+    /// Variables beside the environment of the process that starts the job; a later one wins.
+    pub environment: Vec<(String, String)>,
+    /// What the job reads before end of file.
+    pub stdin: String,
+    /// How long it may run, in milliseconds from its start; `None` for no limit.
+    pub timeout_ms: Option<u64>,
+    /// After how many milliseconds from its start nobody wants it any more; `None` for never.
+    pub lifetime_ms: Option<u64>,
+    /// How long it may take to end when it is stopped, in milliseconds; 0 kills at once.
+    pub grace_ms: u64,
+    /// How many bytes of output are kept; of more, the beginning and the end. Fewer than a kilobyte
+    /// count as a kilobyte.
+    pub output_limit_bytes: u64,
+}
+
+/// Why a job did not start. Its words may be shown to who asked for the job.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The id was started or stopped before.
+    #[error("this job was started or stopped before; look at it instead")]
+    AlreadyKnown,
+    /// There is no such working directory.
+    #[error("the directory {} does not exist; create it or name another one", .0.display())]
+    NoDirectory(PathBuf),
+    /// The working directory is something else.
+    #[error("{} is not a directory; name a directory", .0.display())]
+    NotADirectory(PathBuf),
+    /// The working directory may not be entered.
+    #[error("the directory {} may not be entered; change its permissions or name another one", .0.display())]
+    DirectoryDenied(PathBuf),
+    /// The spec cannot be carried out; why, in words.
+    #[error("{0}")]
+    BadSpec(String),
+    /// The disk or a quota is full.
+    #[error("the disk that holds the jobs is full; make room and try again")]
+    NoSpace,
+    /// The job's files could not be made.
+    #[error("the job's files cannot be written: {0}")]
+    Files(#[source] std::io::Error),
+    /// Its supervisor could not be made.
+    #[error("the job's supervisor cannot be started: {0}")]
+    Supervisor(#[source] std::io::Error),
+}
+
+/// Why somebody wants a job to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// Its owner asked for it.
+    Cancelled,
+    /// Its task's time to live has passed.
+    Expired,
+}
+
+/// Why a job was stopped instead of ending by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopCause {
+    /// It ran for its timeout.
+    TimedOut,
+    /// Its owner asked for it.
+    Cancelled,
+    /// It reached its lifetime, or was stopped because it expired.
+    Expired,
+    /// Its supervisor was asked to end, as at the machine's shutdown.
+    ShutDown,
+}
+
+impl From<StopReason> for StopCause {
+    fn from(reason: StopReason) -> Self {
+        match reason {
+            StopReason::Cancelled => Self::Cancelled,
+            StopReason::Expired => Self::Expired,
+        }
+    }
+}
+
+/// A failure of the machine or of the job's files, for a log. Trying again is safe.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct Failure {
+    /// What happened, in words.
+    pub detail: String,
+}
+
+/// What is known of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No such id was started or stopped here, or it was forgotten.
+    Unknown,
+    /// It runs, or is about to, or its last processes are being stopped.
+    Running(Progress),
+    /// It has ended.
+    Ended(Outcome),
+}
+
+/// What is known of a job that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// When it was started, in milliseconds since 1970.
+    pub started_at: u64,
+    /// How long it has run, in milliseconds.
+    pub running_ms: u64,
+    /// How many bytes it has written to both streams.
+    pub output_bytes: u64,
+    /// When it last wrote, in milliseconds since 1970; `None` if it has not.
+    pub last_output_at: Option<u64>,
+    /// Why it is being stopped; `None` if it is not.
+    pub stopping: Option<StopCause>,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// With an exit status.
+    Exited {
+        /// 0 to 255.
+        code: u8,
+    },
+    /// By a signal.
+    Signalled {
+        /// The name with its prefix, such as `SIGKILL`; `SIG` and the number where it has no name.
+        signal: String,
+        /// Whether a core dump was written.
+        core_dumped: bool,
+    },
+    /// Without ever being executed.
+    NotStarted {
+        /// In words that may be shown to who asked for the job.
+        detail: String,
+    },
+    /// Nobody knows.
+    Lost {
+        /// What happened.
+        kind: Loss,
+    },
+}
+
+/// What happened to a job whose end nobody saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loss {
+    /// Its supervisor ended without leaving an outcome; what remained of the job was killed afterwards.
+    Supervisor,
+    /// The machine was started anew meanwhile.
+    Machine,
+    /// It was stopped before it was started, and never will be.
+    NeverStarted,
+}
+
+/// A process of the job that was still there when its command had ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its process id, which may be in use again.
+    pub pid: u32,
+    /// Its command line as the system showed it, at most 200 characters.
+    pub command: String,
+}
+
+/// All there is to know of a job that ended. It never changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// When it started, or was to start, in milliseconds since 1970.
+    pub started_at: u64,
+    /// When the last of it ended, or its loss was noticed, in milliseconds since 1970.
+    pub ended_at: u64,
+    /// How long it ran, in milliseconds, on a clock that does not jump; 0 where it is not known.
+    pub duration_ms: u64,
+    /// How it ended.
+    pub end: End,
+    /// Why it was stopped; `None` where it ended by itself.
+    pub stopped: Option<StopCause>,
+    /// How many bytes it wrote to both streams, kept or not.
+    pub output_bytes: u64,
+    /// How many of them were not kept.
+    pub dropped_bytes: u64,
+    /// What was left when its command had ended by itself, and was then stopped; at most 20.
+    pub leftovers: Vec<Process>,
+}
+
+/// Where a job wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Its standard output.
+    Stdout,
+    /// Its standard error.
+    Stderr,
+}
+
+/// A piece of output: bytes that follow each other, from one stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// How many bytes of both streams came before it, kept or not.
+    pub offset: u64,
+    /// When the job wrote the first of them, in milliseconds since 1970.
+    pub at: u64,
+    /// Which stream.
+    pub stream: Stream,
+    /// What was written, byte for byte.
+    pub bytes: Vec<u8>,
+}

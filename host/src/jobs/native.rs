@@ -1,0 +1,119 @@
+//! The few system calls that have no safe form, each with the proof that it is used safely. The only
+//! module of the host with unsafe code.
+#![expect(
+    unsafe_code,
+    reason = "fork, signal dispositions and what happens between fork and exec have no safe interface"
+)]
+
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::Pid;
+
+/// Which of the two processes returned from a [`fork`].
+pub(crate) enum Side {
+    /// The one that called.
+    Parent,
+    /// The new one.
+    Child,
+}
+
+/// Duplicates a process that has one thread.
+///
+/// # Errors
+/// As `fork(2)`: no memory, or too many processes.
+pub(crate) fn fork() -> io::Result<Side> {
+    // SAFETY: only a supervisor calls this, as the first thing that its process does, so the process has
+    // one thread. No other thread can hold a lock whose copy would stay locked in the child, and the
+    // child may do whatever the parent might have done.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Side::Child),
+        _ => Ok(Side::Parent),
+    }
+}
+
+/// Closes every descriptor but the standard three.
+///
+/// A client may leak descriptors into its server, and a server's descriptor that is not marked for closing
+/// would keep a socket or a lock open for as long as the job runs.
+pub(crate) fn close_inherited() {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: called before this process opened anything, so no owner of a descriptor from 3 on
+        // exists, and the raw call has no other effect.
+        let closed = unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+        if closed == 0 {
+            return;
+        }
+    }
+    let open = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let end = i32::try_from(open.unwrap_or(4096).min(65_536)).unwrap_or(4096);
+    for descriptor in 3..end {
+        // SAFETY: as above: nobody in this process owns it. A failure means that it was not open.
+        unsafe { libc::close(descriptor) };
+    }
+}
+
+/// Gives every signal its default effect and lets all of them in, whatever a client set up: an inherited
+/// `SIG_IGN` for SIGCHLD would lose exit codes, and one for SIGPIPE changes what the job's programs do.
+pub(crate) fn reset_signals() {
+    for number in 1..=64 {
+        // SAFETY: `SIG_DFL` runs no code of ours. Numbers that the system keeps for itself or does not
+        // have are refused without an effect.
+        unsafe { libc::signal(number, libc::SIG_DFL) };
+    }
+    // SAFETY: an all-zero `sigset_t` is a valid value to be overwritten by `sigemptyset`, both pointers
+    // are to it, and the old mask is not asked for.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+/// Has the command start with default signals, and die with the supervisor where the system can do that.
+pub(crate) fn prepare_child(command: &mut Command, supervisor: Pid) {
+    // SAFETY: the closure runs in the child between fork and exec and calls only `signal`, `sigprocmask`,
+    // `prctl` and `getppid`, which are async-signal-safe; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(move || between_fork_and_exec(supervisor)) };
+}
+
+fn between_fork_and_exec(supervisor: Pid) -> io::Result<()> {
+    reset_signals();
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    // The supervisor may have died before the line above, and then no signal would ever come.
+    if rustix::process::getppid() == Some(supervisor) {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::ESRCH))
+    }
+}
+
+/// Makes a FIFO that only its owner may use.
+///
+/// # Errors
+/// As `mkfifo(2)`.
+pub(crate) fn make_fifo(
+    directory: std::os::fd::BorrowedFd<'_>,
+    name: &std::ffi::CStr,
+) -> io::Result<()> {
+    #[cfg(not(target_vendor = "apple"))]
+    {
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        Ok(rustix::fs::mkfifoat(directory, name, mode)?)
+    }
+    #[cfg(target_vendor = "apple")]
+    {
+        use std::os::fd::AsRawFd;
+        // SAFETY: the descriptor is open for the length of the borrow, and the name ends with a NUL.
+        let made = unsafe { libc::mkfifoat(directory.as_raw_fd(), name.as_ptr(), 0o600) };
+        if made == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Linux: `/proc` and process descriptors.
+
+use std::fs::File;
+use std::io::Read;
+
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use uuid::Uuid;
+
+use super::Seen;
+use crate::jobs::limits::{COMMAND_LINE_BYTES, COMMAND_LINE_CHARS, ENVIRONMENT_BYTES};
+use crate::jobs::supervisor::TASK_VARIABLE;
+
+/// Every process that can be seen; none where `/proc` cannot be read.
+pub(crate) fn all() -> Vec<Seen> {
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.filter_map(look).collect()
+}
+
+/// One process; `None` where it has ended.
+pub(crate) fn look(pid: i32) -> Option<Seen> {
+    // One page holds it with the longest name.
+    let mut buffer = [0; 1024];
+    let read = File::open(format!("/proc/{pid}/stat"))
+        .ok()?
+        .read(&mut buffer)
+        .ok()?;
+    parse_stat(pid, &buffer[..read])
+}
+
+/// Signals the process that was seen, and no other that got its id since.
+pub(crate) fn signal(seen: &Seen, signal: Signal) {
+    let Some(pid) = Pid::from_raw(seen.pid).filter(|_| seen.pid > 1) else {
+        return;
+    };
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+        return signal_by_id(seen, pid, signal);
+    };
+    if look(seen.pid).is_some_and(|now| now.start_ticks == seen.start_ticks) {
+        // It may have ended, or belong to another user now; both show at the next look.
+        let _gone = pidfd_send_signal(process, signal);
+    }
+}
+
+/// For kernels and sandboxes without process descriptors: there is an instant in which the id could be
+/// given out again.
+fn signal_by_id(seen: &Seen, pid: Pid, signal: Signal) {
+    if look(seen.pid).is_some_and(|now| now.start_ticks == seen.start_ticks) {
+        let _gone = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// Whether a process was started with the job's id in its environment.
+pub(crate) fn belongs_to(seen: &Seen, id: Uuid) -> bool {
+    let Ok(file) = File::open(format!("/proc/{}/environ", seen.pid)) else {
+        return false;
+    };
+    let mut environment = Vec::new();
+    // Unreadable half way means that it ended.
+    let _read = file.take(ENVIRONMENT_BYTES).read_to_end(&mut environment);
+    let wanted = format!("{TASK_VARIABLE}={id}");
+    let found = environment
+        .split(|byte| *byte == 0)
+        .any(|entry| entry == wanted.as_bytes());
+    found && look(seen.pid).is_some_and(|now| now.start_ticks == seen.start_ticks)
+}
+
+/// What to call a process: its command line, or its name in brackets where it has none.
+pub(crate) fn command_line(pid: i32) -> String {
+    let mut line = Vec::new();
+    if let Ok(file) = File::open(format!("/proc/{pid}/cmdline")) {
+        let _read = file.take(COMMAND_LINE_BYTES).read_to_end(&mut line);
+    }
+    let mut text = String::from_utf8_lossy(&line).replace('\0', " ");
+    if text.trim().is_empty() {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        text = format!("[{}]", name.trim());
+    }
+    text.trim_end().chars().take(COMMAND_LINE_CHARS).collect()
+}
+
+/// Reads `pid (name) state parent group … start …`, where the name may hold anything, also parentheses.
+fn parse_stat(pid: i32, text: &[u8]) -> Option<Seen> {
+    let end_of_name = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&text[end_of_name + 1..]).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    // The start is field 22 of all, and the group field 5.
+    let start_ticks = fields.nth(16)?.parse().ok()?;
+    Some(Seen {
+        pid,
+        parent,
+        group,
+        start_ticks,
+        zombie: matches!(state, "Z" | "X"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_and_spaces_is_no_trap() {
+        let text = b"42 (a) Z 9 (x)) S 7 40 40 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2\n";
+        let seen = parse_stat(42, text).expect("it is a whole line");
+        assert_eq!((seen.parent, seen.group, seen.start_ticks), (7, 40, 98765));
+        assert!(!seen.zombie);
+    }
+
+    #[test]
+    fn half_a_line_is_no_process() {
+        assert_eq!(parse_stat(42, b"42 (name) S 7 40"), None);
+        assert_eq!(parse_stat(42, b""), None);
+    }
+
+    #[test]
+    fn this_process_is_found_under_its_parent() {
+        let own = i32::try_from(std::process::id()).expect("process ids are small");
+        let seen = look(own).expect("we are running");
+        assert!(seen.start_ticks > 0 && !seen.zombie);
+        assert!(all().contains(&seen));
+        assert!(!command_line(own).is_empty());
+    }
+
+    #[test]
+    fn a_process_that_only_has_the_same_id_is_left_alone() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("100")
+            .spawn()
+            .expect("it exists");
+        let pid = i32::try_from(child.id()).expect("process ids are small");
+        let seen = look(pid).expect("it runs");
+        signal(
+            &Seen {
+                start_ticks: seen.start_ticks + 1,
+                ..seen
+            },
+            Signal::KILL,
+        );
+        assert!(child.try_wait().expect("it is ours").is_none());
+        signal(&seen, Signal::KILL);
+        assert!(!child.wait().expect("it is ours").success());
+    }
+}

@@ -1,0 +1,118 @@
+//! Other processes: which there are, whose children they are, and how to signal one that is certainly the
+//! one that was seen.
+//!
+//! A process id says nothing by itself, since it is given out again. A [`Seen`] carries when the process
+//! was started too, and is only signalled while both still belong together.
+
+use rustix::process::{Pid, Signal};
+
+#[cfg(target_os = "linux")]
+#[path = "linux.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "portable.rs"]
+mod system;
+
+pub(crate) use system::{all, belongs_to, command_line, look, signal};
+
+/// A process as it was seen at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Its process id.
+    pub(crate) pid: i32,
+    /// The process id of its parent.
+    pub(crate) parent: i32,
+    /// Its process group.
+    pub(crate) group: i32,
+    /// When the kernel started it, in ticks since boot.
+    pub(crate) start_ticks: u64,
+    /// Whether it has ended and only waits for its parent to notice.
+    pub(crate) zombie: bool,
+}
+
+/// Every process below `root` that has not ended.
+pub(crate) fn descendants(root: Pid) -> Vec<Seen> {
+    let everything = all();
+    let roots = [root.as_raw_nonzero().get()];
+    let below = below(&everything, &roots);
+    below.into_iter().filter(|seen| !seen.zombie).collect()
+}
+
+/// The processes among `everything` whose ancestors include one of `roots`.
+pub(crate) fn below(everything: &[Seen], roots: &[i32]) -> Vec<Seen> {
+    let mut known = roots.to_vec();
+    let mut found = Vec::new();
+    let mut from = 0;
+    while from < known.len() {
+        let parent = known[from];
+        for seen in everything.iter().filter(|seen| seen.parent == parent) {
+            if !known.contains(&seen.pid) {
+                known.push(seen.pid);
+                found.push(*seen);
+            }
+        }
+        from += 1;
+    }
+    found
+}
+
+/// Stops every process that `find` gives, until it finds no new one, and then kills them all.
+///
+/// A stopped process cannot fork, so what is found after the last round has no children that were missed.
+pub(crate) fn freeze_and_kill(find: impl Fn() -> Vec<Seen>) -> Vec<Seen> {
+    let mut frozen: Vec<Seen> = Vec::new();
+    for _round in 0..super::limits::FREEZE_ROUNDS {
+        let found = find();
+        let fresh: Vec<Seen> = found
+            .into_iter()
+            .filter(|seen| !frozen.contains(seen))
+            .collect();
+        if fresh.is_empty() {
+            break;
+        }
+        for seen in &fresh {
+            signal(seen, Signal::STOP);
+        }
+        frozen.extend(fresh);
+    }
+    for seen in &frozen {
+        signal(seen, Signal::KILL);
+    }
+    frozen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(pid: i32, parent: i32) -> Seen {
+        Seen {
+            pid,
+            parent,
+            group: pid,
+            start_ticks: 0,
+            zombie: false,
+        }
+    }
+
+    #[test]
+    fn descendants_are_found_in_any_order_of_the_table() {
+        let table = [
+            seen(9, 8),
+            seen(8, 7),
+            seen(3, 1),
+            seen(7, 5),
+            seen(5, 1),
+            seen(1, 0),
+        ];
+        let mut pids: Vec<i32> = below(&table, &[5]).iter().map(|seen| seen.pid).collect();
+        pids.sort_unstable();
+        assert_eq!(pids, [7, 8, 9]);
+    }
+
+    #[test]
+    fn a_table_that_was_read_while_it_changed_does_not_loop() {
+        let table = [seen(2, 3), seen(3, 2), seen(4, 4)];
+        assert_eq!(below(&table, &[2]).len(), 1);
+    }
+}

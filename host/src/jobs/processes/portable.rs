@@ -1,0 +1,30 @@
+//! Other systems: no way to list processes that works on all of them. Only the command's group is known,
+//! which its supervisor signals as a whole, and a lost job's processes are not found.
+
+use rustix::process::Signal;
+use uuid::Uuid;
+
+use super::Seen;
+
+/// None is ever seen.
+pub(crate) fn all() -> Vec<Seen> {
+    Vec::new()
+}
+
+/// None is ever seen.
+pub(crate) fn look(_pid: i32) -> Option<Seen> {
+    None
+}
+
+/// There is nobody to signal.
+pub(crate) fn signal(_seen: &Seen, _signal: Signal) {}
+
+/// None is known to.
+pub(crate) fn belongs_to(_seen: &Seen, _id: Uuid) -> bool {
+    false
+}
+
+/// Never asked, since none is seen.
+pub(crate) fn command_line(_pid: i32) -> String {
+    String::new()
+}

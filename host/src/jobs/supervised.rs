@@ -1,0 +1,370 @@
+//! The engine: jobs as directories and supervised processes.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, ErrorKind};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt};
+use tokio::net::unix::pipe::Receiver;
+use uuid::Uuid;
+
+use super::burial::Burial;
+use super::directory::{JobDirectory, Liveness, Origin};
+use super::limits::READ_BYTES;
+use super::model::{
+    End, Failure, Fragment, Loss, Outcome, Progress, Spec, StartError, State, StopReason,
+};
+use super::output::{self, Request, Writer};
+use super::reaper::Reaper;
+use super::{Jobs, clock, files, spec};
+
+/// Where the jobs are, below the data directory.
+const JOBS: &str = "jobs";
+
+/// Where a job is built and taken apart, below [`JOBS`]. Not an id, so never a job.
+const WORKSHOP: &str = ".workshop";
+
+/// Jobs in one data directory. Any number of these, in any number of processes, may use the same one.
+#[derive(Debug)]
+pub struct SupervisedJobs {
+    jobs: Dir,
+    workshop: Dir,
+    path: PathBuf,
+    program: PathBuf,
+    boot_id: String,
+    reaper: Reaper,
+}
+
+impl SupervisedJobs {
+    /// Opens the jobs of a data directory, and clears away what a crash left half built or half deleted.
+    ///
+    /// `data_path` is where `data` is, absolute. `program supervise ID` has to call
+    /// [`supervise`](super::supervisor::supervise).
+    ///
+    /// # Errors
+    /// Where the directory of the jobs can be neither opened nor made.
+    pub fn open(data: &Dir, data_path: &Path, program: PathBuf) -> io::Result<Self> {
+        let jobs = open_private(data, JOBS)?;
+        let workshop = open_private(&jobs, WORKSHOP)?;
+        let opened = Self {
+            jobs,
+            workshop,
+            path: data_path.join(JOBS),
+            program,
+            boot_id: clock::boot_id(),
+            reaper: Reaper::default(),
+        };
+        opened.tidy()?;
+        Ok(opened)
+    }
+
+    /// Deletes what other processes left in the workshop and cannot be at work on any more.
+    fn tidy(&self) -> io::Result<()> {
+        for entry in self.workshop.entries()? {
+            let name = entry?.file_name();
+            let stale = self
+                .workshop
+                .open_dir(&name)
+                .and_then(|dir| JobDirectory::new(dir).is_stale());
+            match stale {
+                Ok(true) => ignore_missing(self.workshop.remove_dir_all(&name))?,
+                Ok(false) => {}
+                // Another process finished with it since it was listed.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The job's directory; `None` for an unknown id.
+    fn find(&self, id: Uuid) -> io::Result<Option<JobDirectory>> {
+        match self.jobs.open_dir(id.to_string()) {
+            Ok(dir) => Ok(Some(JobDirectory::new(dir))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Builds a directory and makes it the job's in one step, which succeeds for one caller only: this is
+    /// what makes an id start at most once, whoever asks and whoever is killed. False where the id is known.
+    fn establish<T>(
+        &self,
+        id: Uuid,
+        furnish: impl FnOnce(&JobDirectory) -> io::Result<T>,
+    ) -> io::Result<Option<T>> {
+        let name = unique("new", id);
+        self.workshop.create_dir_with(&name, &private())?;
+        let furnished = self
+            .workshop
+            .open_dir(&name)
+            .and_then(|dir| furnish(&JobDirectory::new(dir)));
+        let placed = furnished.and_then(|furnished| {
+            self.workshop
+                .rename(&name, &self.jobs, id.to_string())
+                .map(|()| furnished)
+        });
+        match placed {
+            Ok(furnished) => Ok(Some(furnished)),
+            Err(error) => {
+                ignore_missing(self.workshop.remove_dir_all(&name))?;
+                // A job's directory is never empty, so it is never replaced.
+                let known = [ErrorKind::DirectoryNotEmpty, ErrorKind::AlreadyExists];
+                if known.contains(&error.kind()) {
+                    Ok(None)
+                } else {
+                    Err(error)
+                }
+            }
+        }
+    }
+
+    fn origin(&self) -> Origin {
+        Origin {
+            started_at: clock::wall_ms(),
+            monotonic_ms: clock::monotonic_ms(),
+            boot_id: self.boot_id.clone(),
+        }
+    }
+
+    /// Starts what becomes the supervisor. It is in a process group of its own from its first instant, so a
+    /// client that kills its server's group does not meet it.
+    fn spawn_supervisor(&self, id: Uuid, alive: File) -> io::Result<()> {
+        let child = Command::new(&self.program)
+            // For whoever looks at the process table: the program may be a name of the kernel's.
+            .arg0("backburner")
+            .arg("supervise")
+            .arg(id.to_string())
+            .current_dir(self.path.join(id.to_string()))
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(alive)
+            .stderr(Stdio::null())
+            .spawn()?;
+        self.reaper.take(child);
+        Ok(())
+    }
+
+    /// Takes a job's directory away in one step, so that the id is unknown, and then deletes it.
+    fn remove(&self, id: Uuid) -> io::Result<()> {
+        let name = unique("gone", id);
+        match self.jobs.rename(id.to_string(), &self.workshop, &name) {
+            Ok(()) => ignore_missing(self.workshop.remove_dir_all(&name)),
+            other => ignore_missing(other),
+        }
+    }
+
+    fn state(&self, id: Uuid) -> io::Result<State> {
+        let Some(directory) = self.find(id)? else {
+            return Ok(State::Unknown);
+        };
+        // In this order: an outcome is written while the supervisor lives, so one that is missing after
+        // its death will never come.
+        if let Liveness::Alive(_) = directory.liveness()? {
+            return Ok(State::Running(self.progress(&directory)?));
+        }
+        if let Some(outcome) = directory.outcome()? {
+            return Ok(State::Ended(outcome));
+        }
+        let unique = unique("outcome", id);
+        let boot_id = &self.boot_id;
+        let burial = Burial {
+            directory: &directory,
+            id,
+            boot_id,
+            unique: &unique,
+        };
+        match burial.bury()? {
+            Some(outcome) => Ok(State::Ended(outcome)),
+            None => Ok(State::Running(self.progress(&directory)?)),
+        }
+    }
+
+    fn progress(&self, directory: &JobDirectory) -> io::Result<Progress> {
+        let origin = directory.origin()?;
+        let usage = output::usage(directory.dir())?;
+        let running_ms = if origin.boot_id == self.boot_id {
+            clock::monotonic_ms().saturating_sub(origin.monotonic_ms)
+        } else {
+            0
+        };
+        Ok(Progress {
+            started_at: origin.started_at,
+            running_ms,
+            output_bytes: usage.written_bytes,
+            last_output_at: usage.last_at,
+            stopping: directory.stop_cause()?,
+        })
+    }
+
+    fn request_stop(&self, id: Uuid, reason: StopReason) -> io::Result<()> {
+        loop {
+            if let Some(directory) = self.find(id)? {
+                if let Liveness::Alive(_) = directory.liveness()? {
+                    directory.request_stop(reason.into())?;
+                    directory.wake()?;
+                }
+                return Ok(());
+            }
+            if self
+                .establish(id, |directory| never_started(directory, reason))?
+                .is_some()
+            {
+                return files::sync(&self.jobs);
+            }
+            // Somebody started it since we looked: look again.
+        }
+    }
+}
+
+impl Jobs for SupervisedJobs {
+    fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError> {
+        let spec = spec::complete(spec)?;
+        let origin = self.origin();
+        let established = self.establish(id, |directory| {
+            directory.furnish(&origin, &spec)?;
+            // Held before anybody can know the job, so that it never looks dead before it lives.
+            directory.hold_alive()
+        });
+        let alive = match established {
+            Ok(Some(alive)) => alive,
+            Ok(None) => return Err(StartError::AlreadyKnown),
+            Err(error) if files::is_full(&error) => return Err(StartError::NoSpace),
+            Err(error) => return Err(StartError::Files(error)),
+        };
+        self.spawn_supervisor(id, alive)
+            .map_err(|error| match self.remove(id) {
+                Ok(()) => StartError::Supervisor(error),
+                Err(error) => StartError::Files(error),
+            })
+    }
+
+    fn stop(&self, id: Uuid, reason: StopReason) -> Result<(), Failure> {
+        self.request_stop(id, reason)
+            .map_err(|error| failure("stopped", id, &error))
+    }
+
+    fn inspect(&self, id: Uuid) -> Result<State, Failure> {
+        self.state(id)
+            .map_err(|error| failure("inspected", id, &error))
+    }
+
+    fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
+        let read = || {
+            let Some(directory) = self.find(id)? else {
+                return Ok(Vec::new());
+            };
+            let writer = match directory.liveness()? {
+                Liveness::Alive(_) => Writer::Alive,
+                Liveness::Dead => Writer::Gone,
+            };
+            let limit = limit.clamp(1, READ_BYTES) as usize;
+            output::read(
+                directory.dir(),
+                Request {
+                    offset,
+                    limit,
+                    writer,
+                },
+            )
+        };
+        read().map_err(|error: io::Error| failure("read", id, &error))
+    }
+
+    fn forget(&self, id: Uuid) -> Result<(), Failure> {
+        match self.inspect(id)? {
+            State::Unknown => Ok(()),
+            State::Ended(_) => self
+                .remove(id)
+                .map_err(|error| failure("deleted", id, &error)),
+            State::Running(_) => Err(Failure {
+                detail: format!("job {id} cannot be deleted: it runs; stop it first"),
+            }),
+        }
+    }
+
+    fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        let found = self
+            .find(id)
+            .and_then(|found| found.map(|it| it.liveness()).transpose());
+        Box::pin(async move {
+            if let Ok(Some(Liveness::Alive(fifo))) = found {
+                // What cannot be waited for is for the caller to look at.
+                let _failed = end_of(fifo).await;
+            }
+        })
+    }
+}
+
+/// Waits until nobody holds the other side. It is seen even if that happens before the first wait, since
+/// the FIFO was opened while somebody did.
+async fn end_of(fifo: File) -> io::Result<()> {
+    let fifo = Receiver::from_file(fifo)?;
+    loop {
+        fifo.readable().await?;
+        match fifo.try_read(&mut [0]) {
+            Ok(0) => return Ok(()),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// What is left of a job that was stopped before it was started: its outcome.
+fn never_started(directory: &JobDirectory, reason: StopReason) -> io::Result<()> {
+    let now = clock::wall_ms();
+    directory.conclude(&Outcome {
+        started_at: now,
+        ended_at: now,
+        duration_ms: 0,
+        end: End::Lost {
+            kind: Loss::NeverStarted,
+        },
+        stopped: Some(reason.into()),
+        output_bytes: 0,
+        dropped_bytes: 0,
+        leftovers: Vec::new(),
+    })
+}
+
+/// A file name that no other process, thread or call uses.
+fn unique(what: &str, id: Uuid) -> String {
+    static NUMBERS: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+    format!("{what}-{id}-{}-{number}", std::process::id())
+}
+
+fn private() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    builder.mode(0o700);
+    builder
+}
+
+/// Opens a directory that only its owner may use, making it where it does not exist.
+fn open_private(parent: &Dir, name: &str) -> io::Result<Dir> {
+    match parent.create_dir_with(name, &private()) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    parent.open_dir(name)
+}
+
+/// Several processes may delete the same thing.
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn failure(what: &str, id: Uuid, error: &io::Error) -> Failure {
+    Failure {
+        detail: format!("job {id} cannot be {what}: {error}"),
+    }
+}

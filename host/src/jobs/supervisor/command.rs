@@ -1,0 +1,187 @@
+//! From a spec to a running command.
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::process::Pid;
+use uuid::Uuid;
+
+use super::super::model::{self, Spec};
+use super::super::native;
+use super::TASK_VARIABLE;
+
+/// A command that has been executed, and our ends of its pipes, none of which ever blocks.
+pub(super) struct Spawned {
+    /// Its process, which is the leader of a group of its own.
+    pub(super) pid: Pid,
+    /// What it reads; `None` where there is nothing to read.
+    pub(super) stdin: Option<OwnedFd>,
+    /// What it writes.
+    pub(super) stdout: OwnedFd,
+    /// What it complains.
+    pub(super) stderr: OwnedFd,
+}
+
+/// Executes the command of a job.
+///
+/// # Errors
+/// In words that may be shown to who asked for the job.
+pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
+    let words = words(spec);
+    let directory = spec.directory.as_deref().unwrap_or("/");
+    let mut command = Command::new(&words[0]);
+    command
+        .args(&words[1..])
+        .current_dir(directory)
+        .envs(spec.environment.iter().map(|(name, value)| (name, value)))
+        // Last: a job that named itself otherwise would not be found when its supervisor is lost.
+        .env(TASK_VARIABLE, id.to_string())
+        .process_group(0)
+        .stdin(if spec.stdin.is_empty() {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    native::prepare_child(&mut command, rustix::process::getpid());
+    let child = command
+        .spawn()
+        .map_err(|error| explain(&error, &words[0], directory))?;
+    connect(child).map_err(|error| format!("the command's pipes cannot be used: {error}"))
+}
+
+fn connect(child: std::process::Child) -> io::Result<Spawned> {
+    let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let spawned = Spawned {
+        pid: raw.expect("the kernel gives out positive process ids"),
+        stdin: child.stdin.map(OwnedFd::from),
+        stdout: child.stdout.expect("it was asked to be a pipe").into(),
+        stderr: child.stderr.expect("it was asked to be a pipe").into(),
+    };
+    for pipe in spawned
+        .stdin
+        .iter()
+        .chain([&spawned.stdout, &spawned.stderr])
+    {
+        rustix::io::ioctl_fionbio(pipe, true)?;
+    }
+    Ok(spawned)
+}
+
+/// The program and its arguments.
+fn words(spec: &Spec) -> Vec<OsString> {
+    match &spec.command {
+        model::Command::Program(words) => words.iter().map(OsString::from).collect(),
+        model::Command::Shell(line) => {
+            let shell = shell(&search_path(spec)).into_os_string();
+            // The two dashes: a line that begins with one is a line and no option.
+            vec![shell, "-c".into(), "--".into(), line.into()]
+        }
+    }
+}
+
+/// Where the job's programs are looked for.
+fn search_path(spec: &Spec) -> OsString {
+    let own = spec
+        .environment
+        .iter()
+        .rev()
+        .find(|(name, _)| name == "PATH");
+    own.map(|(_, value)| value.into())
+        .or_else(|| std::env::var_os("PATH"))
+        .unwrap_or_default()
+}
+
+/// bash where there is one, since that is what people and models write, else the system's own shell.
+fn shell(search_path: &OsString) -> PathBuf {
+    let named = std::env::split_paths(search_path).filter(|place| place.is_absolute());
+    let usual = ["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from);
+    let mut places = named.chain(usual).map(|place| place.join("bash"));
+    places
+        .find(|file| is_executable(file))
+        .unwrap_or_else(|| "/bin/sh".into())
+}
+
+fn is_executable(file: &Path) -> bool {
+    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Why a command could not be executed, and what to do.
+fn explain(error: &io::Error, program: &OsString, directory: &str) -> String {
+    let name = program.to_string_lossy();
+    if !Path::new(directory).is_dir() {
+        return format!("the directory {directory} does not exist any more; name another one");
+    }
+    match error.kind() {
+        ErrorKind::NotFound if name.contains('/') && Path::new(program).exists() => {
+            format!("the interpreter that {name} names in its first line does not exist")
+        }
+        ErrorKind::NotFound if name.contains('/') => format!("there is no file {name}"),
+        ErrorKind::NotFound => {
+            format!("there is no program {name} on the PATH; install it or give its full path")
+        }
+        ErrorKind::PermissionDenied => {
+            format!("{name} may not be executed; make it executable or name another program")
+        }
+        ErrorKind::ArgumentListTooLong => {
+            format!("the arguments and variables of {name} are too long; pass them on stdin")
+        }
+        _ => format!("{name} cannot be executed: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_is_found_even_without_a_path() {
+        for path in ["", "relative:also/relative", "/does/not/exist"] {
+            let found = shell(&path.into());
+            assert!(
+                found.is_absolute() && is_executable(&found),
+                "{found:?} for {path:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_executed_is_named() {
+        let cases = [
+            (
+                ErrorKind::NotFound,
+                "no-such-program",
+                "/",
+                "no program no-such-program",
+            ),
+            (
+                ErrorKind::NotFound,
+                "/no/such/file",
+                "/",
+                "no file /no/such/file",
+            ),
+            (ErrorKind::NotFound, "/etc/passwd", "/", "interpreter"),
+            (
+                ErrorKind::PermissionDenied,
+                "/etc/passwd",
+                "/",
+                "/etc/passwd may not",
+            ),
+            (
+                ErrorKind::NotFound,
+                "ls",
+                "/no/such/place",
+                "directory /no/such/place",
+            ),
+        ];
+        for (kind, program, directory, wanted) in cases {
+            let words = explain(&kind.into(), &program.into(), directory);
+            assert!(words.contains(wanted), "{words}");
+        }
+    }
+}

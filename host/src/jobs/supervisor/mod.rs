@@ -1,0 +1,184 @@
+//! The process that accompanies one job from its start to its end.
+//!
+//! It is our own program, started anew for each job, and has to stay small and simple: one thread, one loop,
+//! no runtime. It knows its job's directory and its descendants, and no server: it would not notice if there
+//! were none. What it promises is that there is an outcome exactly when nothing of the job runs any more.
+//!
+//! It starts the command in a process group of its own, copies its output to disk, and stops it when its
+//! time is over or somebody wants that: SIGTERM to the group and to every other descendant, after the grace
+//! SIGKILL to all of them until the kernel says that there is none. What a command leaves behind when it ends
+//! by itself gets half a second to end too; then it is named in the outcome and stopped in the same way.
+//!
+//! A process that may not be signalled, since it runs as somebody else, is waited for. A server that runs in a
+//! job, and what that server starts, descends from the job and ends with it.
+//!
+//! The order of output across the two streams is the order in which this loop saw it: two pipes do not say
+//! which of them was written first.
+
+mod command;
+mod ending;
+mod family;
+mod feed;
+mod life;
+mod signals;
+mod watch;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::process::ExitCode;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use rustix::process::Pid;
+use uuid::Uuid;
+
+use self::signals::Signals;
+use self::watch::{Post, Watch};
+use super::directory::{JobDirectory, Started};
+use super::limits::OUTCOME_RETRY;
+use super::model::{End, Outcome};
+use super::native::{self, Side};
+use super::output::Recorder;
+use super::{clock, files, processes};
+
+/// The variable that every process of a job has in its environment, with the job's id: a job can name
+/// itself with it, and what is left of a lost job is found by it.
+pub const TASK_VARIABLE: &str = "BACKBURNER_TASK_ID";
+
+/// Accompanies the job whose directory is the working directory and whose id is `id`.
+///
+/// The program has to call this before anything else when its first argument is `supervise`: while there
+/// is one thread, and nothing has been opened. Standard output has to be the job's `alive` FIFO. Returns
+/// twice, in this process at once, and in the one that accompanies the job when the job is over.
+#[must_use]
+pub fn supervise(id: Option<OsString>) -> ExitCode {
+    let id = id.and_then(|id| Uuid::try_parse(id.to_str()?).ok());
+    // A person who tries this out must not start a job a second time.
+    let (Some(id), true) = (id, is_wanted()) else {
+        return ExitCode::from(2);
+    };
+    match native::fork() {
+        Ok(Side::Parent) => ExitCode::SUCCESS,
+        Ok(Side::Child) => accompany(id),
+        Err(_no_process) => ExitCode::FAILURE,
+    }
+}
+
+/// Whether an engine started this process: then standard output is the FIFO `alive` of this directory.
+fn is_wanted() -> bool {
+    let given = rustix::fs::fstat(rustix::stdio::stdout());
+    let wanted = rustix::fs::lstat("alive");
+    matches!((given, wanted), (Ok(given), Ok(wanted))
+        if (given.st_dev, given.st_ino) == (wanted.st_dev, wanted.st_ino))
+}
+
+fn accompany(id: Uuid) -> ExitCode {
+    let origin_ms = clock::monotonic_ms();
+    std::panic::set_hook(Box::new(|panic| log(&panic.to_string())));
+    let done = detach().and_then(|alive| {
+        let directory = JobDirectory::new(Dir::open_ambient_dir(".", ambient_authority())?);
+        carry_out(id, &directory)?;
+        // Only now may the job count as ended.
+        drop(alive);
+        Ok(())
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let ran_ms = clock::monotonic_ms() - origin_ms;
+            log(&format!("the supervisor failed after {ran_ms} ms: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Executes the command, stays with it, and returns when its outcome is on disk.
+fn carry_out(id: Uuid, directory: &JobDirectory) -> io::Result<()> {
+    // Both before the first look for a request to stop, so that a later one is noticed.
+    let signals = Signals::install()?;
+    let control = directory.open_control()?;
+    let (origin, spec) = directory.origin_and_spec()?;
+    let recorder = Recorder::new(directory.dir().try_clone()?, spec.output_limit_bytes);
+    let mut post = Post {
+        directory,
+        signals,
+        control,
+        recorder,
+    };
+    let mut outcome = Outcome {
+        started_at: origin.started_at,
+        ended_at: 0,
+        duration_ms: 0,
+        end: End::NotStarted {
+            detail: "it was stopped before its command was executed".into(),
+        },
+        stopped: directory.stop_cause()?,
+        output_bytes: 0,
+        dropped_bytes: 0,
+        leftovers: Vec::new(),
+    };
+    if outcome.stopped.is_none() {
+        match command::spawn(id, &spec) {
+            Ok(command) => {
+                record_started(directory, command.pid);
+                let over = Watch::new(&mut post, spec, origin.monotonic_ms, command).run();
+                outcome.end = ending::end(over.status);
+                outcome.stopped = over.stopped;
+                outcome.leftovers = over.leftovers;
+            }
+            Err(detail) => outcome.end = End::NotStarted { detail },
+        }
+    }
+    outcome.ended_at = clock::wall_ms();
+    outcome.duration_ms = clock::monotonic_ms().saturating_sub(origin.monotonic_ms);
+    conclude(directory, outcome, &mut post.recorder)
+}
+
+fn record_started(directory: &JobDirectory, pid: Pid) {
+    let pid = pid.as_raw_nonzero().get();
+    let start_ticks = processes::look(pid).map_or(0, |seen| seen.start_ticks);
+    // On a full disk it is not recorded: what is left of a lost job is found by its environment too.
+    let _unrecorded = directory.record_started(&Started { pid, start_ticks });
+}
+
+/// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again.
+fn conclude(dir: &JobDirectory, mut outcome: Outcome, recorder: &mut Recorder) -> io::Result<()> {
+    loop {
+        outcome.output_bytes = recorder.written_bytes();
+        outcome.dropped_bytes = recorder.dropped_bytes();
+        match dir.conclude(&outcome) {
+            // Somebody deleted the whole directory: there is nobody left to tell.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+            Err(error) if files::is_full(&error) && recorder.sacrifice() => {}
+            Err(_) => std::thread::sleep(OUTCOME_RETRY),
+            Ok(()) => return Ok(()),
+        }
+    }
+}
+
+/// Leaves the session, the signals and the descriptors of whoever started this process, and takes what
+/// keeps the job alive.
+fn detach() -> io::Result<OwnedFd> {
+    rustix::process::setsid()?;
+    native::reset_signals();
+    native::close_inherited();
+    let alive = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    Ok(alive)
+}
+
+/// Leaves a trace for whoever looks into the job's directory; there is no other place to complain.
+fn log(text: &str) {
+    let written = Dir::open_ambient_dir(".", ambient_authority())
+        .and_then(|dir| files::create(&dir, "supervisor.log"))
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    // A supervisor that cannot even do this is reported as lost, which is true.
+    let _nowhere_else = written;
+}

@@ -1,0 +1,268 @@
+//! The loop of a supervisor: waits for pipes, signals, requests and deadlines, and does what they call for.
+
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::super::clock;
+use super::super::directory::JobDirectory;
+use super::super::limits::{PIPE_DRAIN_READS, PIPE_READ_BYTES};
+use super::super::model::{Process, Spec, StopCause, Stream};
+use super::super::output::{Moment, Recorder};
+use super::command::Spawned;
+use super::family::{Family, Left};
+use super::feed::Feed;
+use super::life::{Action, Life};
+use super::signals::Signals;
+
+/// What a supervisor has before its command is executed, and uses until the job is over.
+pub(super) struct Post<'a> {
+    /// The job's directory.
+    pub(super) directory: &'a JobDirectory,
+    /// The signals, caught.
+    pub(super) signals: Signals,
+    /// The FIFO with the wake-ups.
+    pub(super) control: File,
+    /// Where the output goes.
+    pub(super) recorder: Recorder,
+}
+
+/// A job whose command has been executed.
+pub(super) struct Watch<'a, 'b> {
+    post: &'a mut Post<'b>,
+    life: Life,
+    family: Family,
+    feed: Feed,
+    outputs: [(Stream, Option<OwnedFd>); 2],
+    buffer: Vec<u8>,
+    leftovers: Vec<Process>,
+}
+
+/// What there is to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Output(usize),
+    Feed,
+    Child,
+    Request,
+    Terminate,
+}
+
+/// A job of which nothing runs any more.
+pub(super) struct Over {
+    /// How the command ended.
+    pub(super) status: std::process::ExitStatus,
+    /// Why it was stopped; `None` where it ended by itself.
+    pub(super) stopped: Option<StopCause>,
+    /// What outlived it.
+    pub(super) leftovers: Vec<Process>,
+}
+
+impl<'a, 'b> Watch<'a, 'b> {
+    /// Watches a command that was started at `started_ms` of the clock that does not jump.
+    pub(super) fn new(
+        post: &'a mut Post<'b>,
+        spec: Spec,
+        started_ms: u64,
+        command: Spawned,
+    ) -> Self {
+        Self {
+            post,
+            life: Life::new(&spec, started_ms),
+            family: Family::new(command.pid),
+            feed: Feed::new(command.stdin, spec.stdin),
+            outputs: [
+                (Stream::Stdout, Some(command.stdout)),
+                (Stream::Stderr, Some(command.stderr)),
+            ],
+            buffer: vec![0; PIPE_READ_BYTES],
+            leftovers: Vec::new(),
+        }
+    }
+
+    /// Returns when nothing of the job runs and all that it wrote has been taken.
+    pub(super) fn run(mut self) -> Over {
+        loop {
+            let ready = self.wait();
+            // Output first: what was written before the end comes before the end.
+            for source in ready {
+                if self.handle(source) == Left::Nothing {
+                    return self.over();
+                }
+            }
+            self.look_at_clock();
+            // Elsewhere no signal tells that the last of the group has ended.
+            if cfg!(not(target_os = "linux")) && self.reap() == Left::Nothing {
+                return self.over();
+            }
+        }
+    }
+
+    fn over(mut self) -> Over {
+        for number in 0..self.outputs.len() {
+            // Bounded, since a stranger may hold the pipe that a job passed to it.
+            let _drained = (0..PIPE_DRAIN_READS).all(|_| self.take_output(number));
+        }
+        let status = self
+            .family
+            .status()
+            .expect("a command without a status would be a child");
+        Over {
+            status,
+            stopped: self.life.stopped(),
+            leftovers: self.leftovers,
+        }
+    }
+
+    /// Waits for the next thing to happen, and gives what did; nothing where a deadline has come.
+    fn wait(&self) -> Vec<Source> {
+        let (sources, mut fds): (Vec<Source>, Vec<PollFd<'_>>) = self.sources().into_iter().unzip();
+        let timeout = self.timeout_ms().map(|ms| Timespec {
+            tv_sec: i64::try_from(ms / 1000).unwrap_or(i64::MAX),
+            tv_nsec: i64::try_from(ms % 1000 * 1_000_000).unwrap_or(0),
+        });
+        // A failure is a signal, whose descriptor is readable at the next turn, or a lack of memory for
+        // the kernel, which can only be tried again.
+        let _changed = poll(&mut fds, timeout.as_ref());
+        let ready = sources
+            .into_iter()
+            .zip(fds)
+            .filter(|(_, fd)| !fd.revents().is_empty());
+        ready.map(|(source, _)| source).collect()
+    }
+
+    fn sources(&self) -> Vec<(Source, PollFd<'_>)> {
+        fn readable(source: Source, fd: BorrowedFd<'_>) -> (Source, PollFd<'_>) {
+            (source, PollFd::from_borrowed_fd(fd, PollFlags::IN))
+        }
+        let mut sources = Vec::with_capacity(6);
+        for (number, (_, pipe)) in self.outputs.iter().enumerate() {
+            sources.extend(
+                pipe.as_ref()
+                    .map(|pipe| readable(Source::Output(number), pipe.as_fd())),
+            );
+        }
+        let writable = |pipe| (Source::Feed, PollFd::from_borrowed_fd(pipe, PollFlags::OUT));
+        sources.extend(self.feed.pipe().map(writable));
+        // At a shutdown everybody is asked to end at once: the request comes before its effect. Any other
+        // request comes after the end of a command that was faster.
+        sources.push(readable(Source::Terminate, self.post.signals.terminate()));
+        sources.push(readable(Source::Child, self.post.signals.child()));
+        sources.push(readable(Source::Request, self.post.control.as_fd()));
+        sources
+    }
+
+    /// How long nothing has to be done, if nothing happens.
+    fn timeout_ms(&self) -> Option<u64> {
+        let deadline = self
+            .life
+            .wake_at_ms()
+            .map(|at_ms| at_ms.saturating_sub(clock::monotonic_ms()));
+        #[cfg(not(target_os = "linux"))]
+        if self.family.status().is_some() {
+            // Nothing tells when the last of a process group ends.
+            let look = super::super::limits::GROUP_LOOK_MS;
+            return Some(deadline.map_or(look, |ms| ms.min(look)));
+        }
+        deadline
+    }
+
+    fn handle(&mut self, source: Source) -> Left {
+        match source {
+            Source::Output(number) => {
+                self.take_output(number);
+            }
+            Source::Feed => self.feed.advance(),
+            Source::Child => {
+                drain(self.post.signals.child());
+                return self.reap();
+            }
+            Source::Request => {
+                drain(self.post.control.as_fd());
+                // Unreadable means that it cannot be carried out; who asked sees that the job goes on.
+                if let Ok(Some(cause)) = self.post.directory.stop_cause() {
+                    let action = self.life.stop(cause, clock::monotonic_ms());
+                    self.act(action);
+                }
+            }
+            Source::Terminate => {
+                drain(self.post.signals.terminate());
+                self.stop_for(StopCause::ShutDown);
+            }
+        }
+        Left::Something
+    }
+
+    fn look_at_clock(&mut self) {
+        let now_ms = clock::monotonic_ms();
+        if let Some(cause) = self.life.overdue(now_ms) {
+            self.stop_for(cause);
+        }
+        let action = self.life.tick(now_ms);
+        self.act(action);
+    }
+
+    /// Stops the job for a reason of the supervisor's own, unless somebody was faster.
+    fn stop_for(&mut self, cause: StopCause) {
+        let in_force = if self.life.is_running() {
+            // Where it cannot be recorded, it is done all the same.
+            self.post.directory.request_stop(cause).unwrap_or(cause)
+        } else {
+            cause
+        };
+        let action = self.life.stop(in_force, clock::monotonic_ms());
+        self.act(action);
+    }
+
+    fn reap(&mut self) -> Left {
+        let left = self.family.reap();
+        if self.family.status().is_some() {
+            self.life.command_ended(clock::monotonic_ms());
+        }
+        left
+    }
+
+    fn act(&mut self, action: Action) {
+        if action != Action::Wait && self.life.has_leftovers() && self.leftovers.is_empty() {
+            self.leftovers = self.family.leftovers();
+        }
+        match action {
+            Action::Wait => {}
+            Action::Terminate => self.family.terminate(),
+            Action::Kill => self.family.kill(),
+        }
+    }
+
+    /// Takes what is in a pipe, up to a buffer full. Whether there may be more.
+    fn take_output(&mut self, number: usize) -> bool {
+        let (stream, pipe) = &mut self.outputs[number];
+        let Some(open) = pipe else {
+            return false;
+        };
+        match rustix::io::read(open, self.buffer.as_mut_slice()) {
+            Ok(0) => {
+                *pipe = None;
+                false
+            }
+            Ok(taken) => {
+                let now = Moment {
+                    wall_ms: clock::wall_ms(),
+                    monotonic_ms: clock::monotonic_ms(),
+                };
+                self.post
+                    .recorder
+                    .record(*stream, &self.buffer[..taken], now);
+                true
+            }
+            Err(error) => error == Errno::INTR,
+        }
+    }
+}
+
+/// Takes all bytes of a descriptor that does not block; they mean no more than that they are there.
+fn drain(fd: BorrowedFd<'_>) {
+    let mut bytes = [0_u8; 64];
+    while rustix::io::read(fd, &mut bytes).is_ok_and(|taken| taken == bytes.len()) {}
+}

@@ -1,0 +1,289 @@
+//! Once, ever; and the truth, whoever was killed.
+
+use std::fs;
+
+use backburner::jobs::{End, Jobs, Loss, StartError, State, StopCause, StopReason};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::lab::{Lab, eventually, fresh_id, processes_of, runs, shell, wait_for_end};
+
+fn kill(pid: &str) {
+    let number = pid
+        .parse()
+        .ok()
+        .and_then(Pid::from_raw)
+        .expect("a process id");
+    kill_process(number, Signal::KILL).expect("it is ours");
+}
+
+#[test]
+fn an_id_is_started_once() {
+    let lab = Lab::new();
+    let (id, before) = lab.run(&shell("echo once"));
+    let again = lab.jobs.start(id, &shell("echo twice"));
+    assert!(matches!(again, Err(StartError::AlreadyKnown)), "{again:?}");
+    assert_eq!((lab.outcome(id), lab.text(id).as_str()), (before, "once\n"));
+}
+
+#[test]
+fn of_many_starts_of_one_id_one_succeeds() {
+    let lab = Lab::new();
+    let other = lab.second_engine();
+    let id = fresh_id();
+    let started = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|number| {
+                let jobs = if number % 2 == 0 { &lab.jobs } else { &other };
+                scope.spawn(move || jobs.start(id, &shell("echo here")).is_ok())
+            })
+            .collect();
+        threads
+            .into_iter()
+            .filter_map(|it| it.join().expect("no panic").then_some(()))
+            .count()
+    });
+    assert_eq!(started, 1);
+    lab.outcome(id);
+    assert_eq!(lab.text(id), "here\n");
+}
+
+#[test]
+fn what_is_stopped_before_its_start_never_starts() {
+    let lab = Lab::new();
+    let id = fresh_id();
+    lab.cancel(id);
+    let outcome = lab.outcome(id);
+    assert_eq!(
+        outcome.end,
+        End::Lost {
+            kind: Loss::NeverStarted
+        }
+    );
+    assert_eq!(outcome.stopped, Some(StopCause::Cancelled));
+    assert!(matches!(
+        lab.jobs.start(id, &shell("true")),
+        Err(StartError::AlreadyKnown)
+    ));
+    lab.jobs
+        .stop(id, StopReason::Expired)
+        .expect("it can be stopped again");
+    assert_eq!(lab.outcome(id), outcome);
+    assert!(lab.jobs.read(id, 0, 10).expect("it can be read").is_empty());
+}
+
+#[test]
+fn a_start_that_fails_leaves_no_job() {
+    let lab = Lab::new();
+    let id = fresh_id();
+    let mut spec = shell("true");
+    spec.directory = Some("/no/such/place".into());
+    let failed = lab.jobs.start(id, &spec);
+    assert!(
+        matches!(failed, Err(StartError::NoDirectory(_))),
+        "{failed:?}"
+    );
+    assert_eq!(
+        lab.jobs.inspect(id).expect("it can be inspected"),
+        State::Unknown
+    );
+    lab.jobs
+        .start(id, &shell("true"))
+        .expect("the id is still free");
+    lab.outcome(id);
+}
+
+#[test]
+fn a_supervisor_that_cannot_be_started_leaves_no_job() {
+    let lab = Lab::new();
+    let data =
+        cap_std::fs::Dir::open_ambient_dir(lab.data_directory(), cap_std::ambient_authority());
+    let data = data.expect("it is there");
+    let program = "/no/such/program".into();
+    let jobs = backburner::jobs::SupervisedJobs::open(&data, lab.data_directory(), program);
+    let jobs = jobs.expect("it can be opened");
+    let id = fresh_id();
+    let failed = jobs.start(id, &shell("true"));
+    assert!(
+        matches!(failed, Err(StartError::Supervisor(_))),
+        "{failed:?}"
+    );
+    assert_eq!(
+        jobs.inspect(id).expect("it can be inspected"),
+        State::Unknown
+    );
+    let left = fs::read_dir(lab.data_directory().join("jobs/.workshop")).expect("it is there");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn two_engines_see_the_same() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("echo up; sleep 60"));
+    let other = lab.second_engine();
+    assert!(matches!(other.inspect(id), Ok(State::Running(_))));
+    lab.first_line(id);
+    other
+        .stop(id, StopReason::Cancelled)
+        .expect("it can be stopped");
+    wait_for_end(&other, id);
+    let State::Ended(seen) = other.inspect(id).expect("it can be inspected") else {
+        panic!("it has ended");
+    };
+    assert_eq!(seen, lab.outcome(id));
+    assert_eq!(other.read(id, 0, 10), lab.jobs.read(id, 0, 10));
+}
+
+#[test]
+fn a_killed_supervisor_is_a_lost_job_of_which_nothing_runs() {
+    let lab = Lab::new();
+    let line = "setsid sleep 62 & sleep 63 & echo $PPID; wait";
+    let id = lab.start(&shell(line));
+    let supervisor = lab.first_line(id);
+    kill(&supervisor);
+    wait_for_end(&lab.jobs, id);
+    let other = lab.second_engine();
+    let (here, there) = std::thread::scope(|scope| {
+        let there = scope.spawn(|| other.inspect(id));
+        (lab.jobs.inspect(id), there.join().expect("no panic"))
+    });
+    assert_eq!(here, there, "the first burial's outcome is everybody's");
+    let Ok(State::Ended(outcome)) = here else {
+        panic!("it has ended: {here:?}");
+    };
+    assert_eq!(
+        outcome.end,
+        End::Lost {
+            kind: Loss::Supervisor
+        }
+    );
+    assert_eq!(outcome.output_bytes, supervisor.len() as u64 + 1);
+    assert_eq!(processes_of(id), [""; 0]);
+    assert_eq!(lab.outcome(id), outcome, "it never changes");
+}
+
+#[test]
+fn the_command_dies_with_its_supervisor_before_anybody_looks() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("echo $$ $PPID; while :; do :; done"));
+    let line = lab.first_line(id);
+    let (command, supervisor) = line.split_once(' ').expect("two process ids");
+    kill(supervisor);
+    eventually("the command is killed by the kernel", || {
+        (!runs(command)).then_some(())
+    });
+}
+
+#[test]
+fn a_killed_command_is_told_from_a_killed_supervisor() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("echo $$; sleep 60"));
+    kill(&lab.first_line(id));
+    let end = lab.outcome(id).end;
+    assert!(
+        matches!(end, End::Signalled { ref signal, .. } if signal == "SIGKILL"),
+        "{end:?}"
+    );
+}
+
+#[test]
+fn a_job_of_another_boot_is_lost_and_its_numbers_are_nobodys() {
+    let lab = Lab::new();
+    let (id, _) = lab.run(&shell("echo before"));
+    let directory = lab.directory(id);
+    fs::remove_file(directory.join("outcome.json")).expect("it is there");
+    let spec = fs::read_to_string(directory.join("spec.jsonl")).expect("it is there");
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("it is there");
+    let other = spec.replace(boot.trim(), "another-boot");
+    fs::write(directory.join("spec.jsonl"), other).expect("it is writable");
+    // A stranger that happens to have the recorded number.
+    let mut stranger = std::process::Command::new("sleep")
+        .arg("64")
+        .spawn()
+        .expect("it exists");
+    let started = format!(
+        r#"{{"format":1,"content":{{"pid":{},"start_ticks":1}}}}"#,
+        stranger.id()
+    );
+    fs::write(directory.join("started.json"), started).expect("it is writable");
+
+    let outcome = lab.outcome(id);
+    assert_eq!(
+        outcome.end,
+        End::Lost {
+            kind: Loss::Machine
+        }
+    );
+    assert_eq!(outcome.output_bytes, 7);
+    assert!(
+        stranger.try_wait().expect("it is ours").is_none(),
+        "a stranger is left alone"
+    );
+    stranger.kill().expect("it is ours");
+    stranger.wait().expect("it is ours");
+}
+
+#[test]
+fn a_recycled_process_id_is_left_alone_in_the_same_boot_too() {
+    let lab = Lab::new();
+    let (id, _) = lab.run(&shell("true"));
+    let directory = lab.directory(id);
+    fs::remove_file(directory.join("outcome.json")).expect("it is there");
+    let mut stranger = std::process::Command::new("sleep")
+        .arg("65")
+        .spawn()
+        .expect("it exists");
+    let started = format!(
+        r#"{{"format":1,"content":{{"pid":{},"start_ticks":1}}}}"#,
+        stranger.id()
+    );
+    fs::write(directory.join("started.json"), started).expect("it is writable");
+    assert_eq!(
+        lab.outcome(id).end,
+        End::Lost {
+            kind: Loss::Supervisor
+        }
+    );
+    assert!(
+        stranger.try_wait().expect("it is ours").is_none(),
+        "a stranger is left alone"
+    );
+    stranger.kill().expect("it is ours");
+    stranger.wait().expect("it is ours");
+}
+
+#[test]
+fn a_job_is_forgotten_only_after_its_end() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("echo up; sleep 60"));
+    lab.first_line(id);
+    assert!(lab.jobs.forget(id).is_err());
+    assert!(matches!(lab.jobs.inspect(id), Ok(State::Running(_))));
+    lab.cancel(id);
+    lab.outcome(id);
+    lab.jobs.forget(id).expect("it has ended");
+    lab.jobs.forget(id).expect("it is idempotent");
+    assert_eq!(
+        lab.jobs.inspect(id).expect("it can be inspected"),
+        State::Unknown
+    );
+    assert!(!lab.directory(id).exists());
+    assert!(lab.jobs.read(id, 0, 10).expect("it can be read").is_empty());
+}
+
+#[test]
+fn rubbish_of_a_crash_is_cleared_away_when_it_is_old() {
+    let lab = Lab::new();
+    let workshop = lab.data_directory().join("jobs/.workshop");
+    for name in ["new-old", "new-fresh"] {
+        fs::create_dir(workshop.join(name)).expect("the name is new");
+    }
+    let past = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
+    let old = fs::File::open(workshop.join("new-old")).expect("it is there");
+    old.set_modified(past).expect("it is ours");
+    drop(lab.second_engine());
+    assert!(!workshop.join("new-old").exists());
+    assert!(
+        workshop.join("new-fresh").exists(),
+        "somebody may be at work in it"
+    );
+}

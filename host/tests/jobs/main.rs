@@ -1,0 +1,8 @@
+//! The jobs engine with real supervisors and real processes.
+
+mod durability;
+mod ending;
+mod lab;
+mod output;
+mod privacy;
+mod stopping;

@@ -1,0 +1,165 @@
+//! What a job wrote: every byte, in order, bounded, also on a full disk.
+
+use std::fs;
+
+use backburner::jobs::{End, Jobs, Spec, Stream};
+
+use crate::lab::{Lab, shell};
+
+#[test]
+fn bytes_are_kept_as_they_are_with_their_stream() {
+    let lab = Lab::new();
+    let line = r"printf 'a\377\000\303'; sleep 0.1; printf 'oops\200' >&2; sleep 0.1; printf 'z'";
+    let (id, outcome) = lab.run(&shell(line));
+    let found: Vec<_> = lab
+        .fragments(id)
+        .into_iter()
+        .map(|it| (it.offset, it.stream, it.bytes))
+        .collect();
+    let wanted = [
+        (0, Stream::Stdout, b"a\xff\0\xc3".to_vec()),
+        (4, Stream::Stderr, b"oops\x80".to_vec()),
+        (9, Stream::Stdout, b"z".to_vec()),
+    ];
+    assert_eq!(found, wanted);
+    assert_eq!((outcome.output_bytes, outcome.dropped_bytes), (10, 0));
+}
+
+#[test]
+fn any_offset_can_be_read_while_the_job_runs_and_after() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("printf 'caf\\303\\251\\n'; sleep 60"));
+    lab.first_line(id);
+    let progress = lab.progress(id);
+    assert_eq!(progress.output_bytes, 6);
+    assert!(
+        progress
+            .last_output_at
+            .is_some_and(|at| at + 60_000 > progress.started_at)
+    );
+    for _ in 0..2 {
+        let inside = lab.jobs.read(id, 4, 1).expect("it can be read");
+        assert_eq!(
+            (inside[0].offset, inside[0].bytes.as_slice()),
+            (4, b"\xa9".as_slice())
+        );
+        assert!(lab.jobs.read(id, 6, 10).expect("it can be read").is_empty());
+        assert_eq!(
+            lab.jobs.read(id, 5, 0).expect("it can be read")[0].bytes,
+            b"\n"
+        );
+        lab.cancel(id);
+        lab.outcome(id);
+    }
+}
+
+#[test]
+fn a_torrent_stays_within_its_limit_and_keeps_both_ends() {
+    let lab = Lab::new();
+    let line = "echo first; yes | head -c 50000000; echo last";
+    let (id, outcome) = lab.run(&Spec {
+        output_limit_bytes: 100_000,
+        ..shell(line)
+    });
+    assert_eq!(outcome.output_bytes, 50_000_011);
+    let fragments = lab.fragments(id);
+    let kept: u64 = fragments.iter().map(|it| it.bytes.len() as u64).sum();
+    assert_eq!(outcome.dropped_bytes, 50_000_011 - kept);
+    assert!(kept > 80_000, "{kept} of 100000 bytes are used");
+    let text = lab.text(id);
+    assert!(text.starts_with("first\ny\n") && text.ends_with("y\nlast\n"));
+    let files = fs::read_dir(lab.directory(id))
+        .expect("it is there")
+        .filter_map(Result::ok);
+    let output = files.filter(|file| {
+        let name = file.file_name().into_string().expect("we chose it");
+        name.starts_with("out-") || name.starts_with("idx-")
+    });
+    let on_disk: u64 = output
+        .map(|file| file.metadata().expect("it is there").len())
+        .sum();
+    assert!(on_disk <= 100_000, "{on_disk}");
+}
+
+#[test]
+fn a_disk_that_takes_no_more_costs_output_and_not_the_job() {
+    // A limit on the size of files fails as a full disk does, and needs no privilege.
+    let lab = Lab::with_prelude("ulimit -f 32");
+    let line = "head -c 300000 /dev/zero; echo end; exit 6";
+    let (id, outcome) = lab.run(&shell(line));
+    assert_eq!(outcome.end, End::Exited { code: 6 });
+    assert_eq!(outcome.output_bytes, 300_004);
+    let kept: u64 = lab
+        .fragments(id)
+        .iter()
+        .map(|it| it.bytes.len() as u64)
+        .sum();
+    assert_eq!(kept + outcome.dropped_bytes, 300_004);
+    assert!(outcome.dropped_bytes > 0 && kept > 0, "{outcome:?}");
+}
+
+#[test]
+fn a_full_disk_costs_output_and_not_the_outcome() {
+    let Some(mount) = SmallDisk::mount() else {
+        // Only a privileged user can have a disk of its own; the test above needs no privilege.
+        return;
+    };
+    let lab = Lab::on(&mount.0);
+    let line = "echo up; sleep 0.1; head -c 3000000 /dev/zero; sleep 0.1; exit 8";
+    for reserve in ["kept", "lost"] {
+        let id = lab.start(&Spec {
+            output_limit_bytes: 64 << 20,
+            ..shell(line)
+        });
+        lab.first_line(id);
+        if reserve == "lost" {
+            // The room for the outcome has to be made from output.
+            fs::remove_file(lab.directory(id).join("outcome.reserve")).expect("it is there");
+        }
+        let outcome = lab.outcome(id);
+        assert_eq!(outcome.end, End::Exited { code: 8 });
+        assert_eq!(outcome.output_bytes, 3_000_003);
+        let kept: u64 = lab
+            .fragments(id)
+            .iter()
+            .map(|it| it.bytes.len() as u64)
+            .sum();
+        assert_eq!(
+            kept + outcome.dropped_bytes,
+            3_000_003,
+            "with the reserve {reserve}"
+        );
+        assert!(outcome.dropped_bytes > 0);
+        lab.jobs.forget(id).expect("it has ended");
+    }
+}
+
+/// A disk of one megabyte.
+struct SmallDisk(std::path::PathBuf);
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let path = std::env::temp_dir().join(format!("backburner-disk-{}", std::process::id()));
+        fs::create_dir(&path).expect("the name is new");
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs"])
+            .arg(&path)
+            .stderr(std::process::Stdio::null())
+            .status();
+        let disk = Self(path);
+        mounted.is_ok_and(|status| status.success()).then_some(disk)
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Where nothing was mounted there is nothing to unmount. Lazily, since a supervisor that is about
+        // to disappear is still in it.
+        let _unmounted = std::process::Command::new("umount")
+            .arg("--lazy")
+            .arg(&self.0)
+            .stderr(std::process::Stdio::null())
+            .status();
+        let _removed = fs::remove_dir(&self.0);
+    }
+}
