@@ -1,0 +1,302 @@
+//! The command line's grammar, and the texts of its help.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, Parser, Subcommand};
+use serde_json::json;
+
+/// How long a client without tasks waits, in seconds, unless the person says otherwise.
+const SYNC_LIMIT_SECONDS: u64 = 30;
+
+/// How long a client with tasks waits for a direct result, in milliseconds, unless the person says otherwise.
+const DIRECT_LIMIT_MILLISECONDS: u64 = 100;
+
+/// The longest message that a client may send, in bytes, unless the person says otherwise.
+const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Put slow shell commands on the back burner: an MCP server whose jobs outlive it.
+///
+/// Without a command this is a stdio server (as `serve` is), to be started by an MCP client. The other commands are
+/// for people: they start such a server and use it as a client does. A job goes on when the client, the server or
+/// the session ends, and any later one finds it by its id.
+#[derive(Debug, Parser)]
+#[command(version, after_long_help = EXAMPLES)]
+pub struct Cli {
+    /// Where everything is kept [default: $BACKBURNER_DIR, else the user's state directory]
+    ///
+    /// The directory is created where it is missing, and closed to other users. Servers that use the same directory
+    /// see the same tasks. The user's state directory is $XDG_STATE_HOME/backburner or ~/.local/state/backburner, on
+    /// macOS ~/Library/Application Support/backburner.
+    #[arg(long, global = true, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
+    pub data_dir: Option<PathBuf>,
+
+    /// What to do; `None` for a stdio server.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  backburner run 'make -j4 && make check'   run a shell line as a job and follow it
+  backburner run --detach -- cargo test     start a program and print the id of its task
+  backburner show ID                        what became of it, now or years later
+  backburner cancel ID                      stop it and everything it started
+
+An MCP client is given the command `backburner` (or `backburner serve`) without anything else.";
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve an MCP client over standard input and output
+    Serve(ServeOptions),
+    /// Run a command as a durable job and follow it to its end
+    Run(RunOptions),
+    /// Show a task: its state, and its result where it has ended
+    Show(ShowOptions),
+    /// Stop a task's job and wait until nothing of it runs
+    Cancel(CancelOptions),
+}
+
+/// How a server treats its client.
+#[derive(Clone, Debug, Args)]
+pub struct ServeOptions {
+    /// How long a client without the Tasks extension waits for a command before it is told that it goes on
+    #[arg(
+        long, value_name = "SECONDS", default_value_t = SYNC_LIMIT_SECONDS,
+        value_parser = clap::value_parser!(u64).range(0..=3600)
+    )]
+    pub sync_limit: u64,
+
+    /// How long a client with the Tasks extension waits for a direct result before it is given a task
+    #[arg(
+        long, value_name = "MILLISECONDS", default_value_t = DIRECT_LIMIT_MILLISECONDS,
+        value_parser = clap::value_parser!(u64).range(0..=60_000)
+    )]
+    pub direct_limit: u64,
+
+    /// The longest message that is accepted, in bytes
+    #[arg(
+        long, value_name = "N", default_value_t = MAX_MESSAGE_BYTES,
+        value_parser = RangedU64ValueParser::<usize>::new().range(1024..)
+    )]
+    pub max_message_bytes: usize,
+}
+
+impl Default for ServeOptions {
+    fn default() -> Self {
+        Self {
+            sync_limit: SYNC_LIMIT_SECONDS,
+            direct_limit: DIRECT_LIMIT_MILLISECONDS,
+            max_message_bytes: MAX_MESSAGE_BYTES,
+        }
+    }
+}
+
+impl ServeOptions {
+    /// What the component is configured with: the JSON object of `configure` in the WIT.
+    #[must_use]
+    pub fn component_config(&self) -> String {
+        json!({"syncLimitMs": self.sync_limit * 1000, "directLimitMs": self.direct_limit})
+            .to_string()
+    }
+}
+
+/// What to run, and how.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Exit status: that of the command; 128 and the signal's number where a signal ended it; 124 where it was stopped \
+because of --timeout; 143 where its task was cancelled; 125 where it could not be started, its end is not known, or \
+backburner itself failed; 2 for a wrong command line. Ctrl-C stops following (130) and leaves the job alone.")]
+pub struct RunOptions {
+    /// What you call it, to find it again
+    #[arg(long, value_name = "L")]
+    pub label: Option<String>,
+
+    /// The directory to run it in [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+
+    /// A variable for its environment; may be given several times
+    #[arg(long, value_name = "K=V", value_parser = variable)]
+    pub env: Vec<(String, String)>,
+
+    /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90s or 4h [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub timeout: Option<Duration>,
+
+    /// Print the id of the task and leave
+    #[arg(long)]
+    pub detach: bool,
+
+    /// Print the task as JSON in the end, instead of its text
+    #[arg(long, conflicts_with = "detach")]
+    pub json: bool,
+
+    /// A shell line, where it is one word; else a program and its arguments, which run without a shell
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    pub command: Vec<String>,
+}
+
+/// Which task to show, and how.
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Exit status: 0 where the task was shown, whatever became of its command; 125 else."
+)]
+pub struct ShowOptions {
+    /// The task's id, as `run` printed it
+    pub id: String,
+
+    /// Print the task as JSON, as the protocol has it
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which task to cancel.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Exit status: 0 where the task has ended, however it did; 125 else.")]
+pub struct CancelOptions {
+    /// The task's id, as `run` printed it
+    pub id: String,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("give a name and a value, such as PORT=8080".to_owned()),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    const EXPECTED: &str = "give seconds, or a number with s, m, h or d, such as 90, 90s, 5m or 4h";
+    let (number, unit_seconds) = match text.char_indices().next_back() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 60 * 60),
+        Some((at, 'd')) => (&text[..at], 24 * 60 * 60),
+        _ => (text, 1),
+    };
+    // `parse` would take a sign.
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(EXPECTED.to_owned());
+    }
+    let seconds = number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit_seconds));
+    match seconds {
+        Some(0) => Err("it would be stopped at once: give at least 1 second".to_owned()),
+        Some(seconds) => Ok(Duration::from_secs(seconds)),
+        None => Err(EXPECTED.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(std::iter::once(&"backburner").chain(line))
+    }
+
+    fn run(line: &[&str]) -> RunOptions {
+        match parse(line).map(|cli| cli.command) {
+            Ok(Some(Command::Run(options))) => options,
+            other => panic!("{line:?} is no `run`: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_of_a_command_belongs_to_the_command_it_runs() {
+        let options = run(&["run", "--label", "l", "grep", "--json", "-r", "x"]);
+        assert_eq!(options.command, ["grep", "--json", "-r", "x"]);
+        assert!(!options.json);
+        assert_eq!(run(&["run", "--", "-x"]).command, ["-x"]);
+    }
+
+    #[test]
+    fn a_command_is_required() {
+        parse(&["run", "--detach"]).expect_err("there is nothing to run");
+    }
+
+    #[test]
+    fn the_data_directory_may_stand_anywhere() {
+        for line in [
+            ["--data-dir", "d", "show", "ID"],
+            ["show", "--data-dir", "d", "ID"],
+        ] {
+            let cli = parse(&line).expect("it is right");
+            assert_eq!(cli.data_dir.as_deref(), Some(std::path::Path::new("d")));
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_not_told_anything_has_the_defaults() {
+        let Ok(Some(Command::Serve(options))) = parse(&["serve"]).map(|cli| cli.command) else {
+            panic!("`serve` is a command");
+        };
+        assert_eq!(
+            options.component_config(),
+            ServeOptions::default().component_config()
+        );
+        assert_eq!(
+            options.max_message_bytes,
+            ServeOptions::default().max_message_bytes
+        );
+        let config = r#"{"directLimitMs":100,"syncLimitMs":30000}"#;
+        assert_eq!(options.component_config(), config);
+    }
+
+    #[test]
+    fn variables_have_a_name_and_a_value() {
+        assert_eq!(variable("A=b=c"), Ok(("A".to_owned(), "b=c".to_owned())));
+        assert_eq!(variable("A="), Ok(("A".to_owned(), String::new())));
+        for wrong in ["", "A", "=b"] {
+            variable(wrong).expect_err(wrong);
+        }
+    }
+
+    #[test]
+    fn durations_have_a_unit_or_are_seconds() {
+        let right = [
+            ("90", 90),
+            ("90s", 90),
+            ("5m", 300),
+            ("4h", 14_400),
+            ("2d", 172_800),
+        ];
+        for (text, seconds) in right {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for wrong in [
+            "",
+            "s",
+            "0",
+            "0m",
+            "-1",
+            "+1",
+            "1.5",
+            "5 m",
+            "5x",
+            "1h30m",
+            "99999999999999999999",
+            "18446744073709551615d",
+            "ä",
+        ] {
+            duration(wrong).expect_err(wrong);
+        }
+    }
+}

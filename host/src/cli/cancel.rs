@@ -1,0 +1,34 @@
+//! `backburner cancel`: ask that a job be stopped, and wait until it is.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::client::Client;
+use super::follow::{Followed, follow};
+use super::{CancelOptions, exit_code, show_command, terminal};
+
+/// Cancels a task and waits for its end, which may be another where the job was quicker.
+///
+/// # Errors
+/// Where there is no such task, or the server does not answer.
+pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow::Result<ExitCode> {
+    let id = &options.id;
+    let mut client = Client::start(data_dir)?;
+    client.request("tasks/cancel", json!({"taskId": id}))?;
+    match follow(&mut client, id)? {
+        Followed::Ended(task) => {
+            terminal::print(&format!("task {id}: {}", task.status.name()))?;
+            terminal::say(task.message())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Followed::Left(interruption) => {
+            terminal::say(&format!(
+                "the job is being stopped; to see it: {}",
+                show_command(data_dir, id)
+            ))?;
+            Ok(exit_code::of_interruption(interruption).into())
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! A small MCP client over the standard streams of a server that it starts.
+//!
+//! Speaks revision 2026-07-28, which has no handshake, and declares the Tasks extension with every request. Knows
+//! nothing of tools and tasks.
+
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// The protocol's revision.
+const PROTOCOL_VERSION: &str = "2026-07-28";
+
+/// How long a reply may take. The server answers within its direct limit, a fraction of a second by default and at most
+/// a minute; the rest is for a machine that is far too busy.
+const REPLY_DEADLINE: Duration = Duration::from_secs(120);
+
+/// How long a server may take to end when it is not needed any more. It promises 100 ms.
+const END_DEADLINE: Duration = Duration::from_secs(5);
+
+/// A server, and the conversation with it. The server ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Client {
+    server: Child,
+    /// Taken only by `drop`, to close it.
+    input: Option<ChildStdin>,
+    events: Receiver<Event>,
+    last_id: u64,
+    /// Whether the server has closed its output.
+    has_ended: bool,
+    /// The signal that came while a reply was awaited, which is too short a time to leave.
+    interruption: Option<Interruption>,
+}
+
+/// What happens while this waits.
+#[derive(Debug)]
+enum Event {
+    Line(String),
+    /// The server closed its output, or it cannot be read any more.
+    End,
+    Interruption(Interruption),
+}
+
+/// A person wants to leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interruption {
+    /// The number of the signal.
+    pub(super) signal: u8,
+}
+
+/// Why there is no reply.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ClientError {
+    /// No server could be started.
+    #[error("cannot start a server: {0}")]
+    Start(#[source] io::Error),
+    /// The server ended, or does not take requests any more. It said why on its standard error, which is ours.
+    #[error("the server ended without an answer to {method}")]
+    Gone { method: &'static str },
+    /// The server does not answer.
+    #[error("the server gave no answer to {method} for {} seconds: try again", REPLY_DEADLINE.as_secs())]
+    Silent { method: &'static str },
+    /// Whoever used this pressed Ctrl-C twice.
+    #[error("interrupted before the server answered {method}; what it asked for may have happened")]
+    Interrupted { method: &'static str },
+    /// The server answered with an error.
+    #[error("{message} (error {code} of {method})")]
+    Refused {
+        method: &'static str,
+        code: i64,
+        message: String,
+    },
+    /// The answer is none.
+    #[error("the server sent something that is no message of the protocol: {0}")]
+    Malformed(#[source] serde_json::Error),
+}
+
+#[derive(Deserialize)]
+struct Message {
+    id: Option<Value>,
+    result: Option<Value>,
+    error: Option<ErrorObject>,
+}
+
+#[derive(Deserialize)]
+struct ErrorObject {
+    code: i64,
+    message: String,
+}
+
+impl Client {
+    /// Starts a server of this same program on a data directory; `None` for the default one.
+    ///
+    /// # Errors
+    /// [`ClientError::Start`].
+    pub(super) fn start(data_dir: Option<&Path>) -> Result<Self, ClientError> {
+        let mut command = Command::new(std::env::current_exe().map_err(ClientError::Start)?);
+        command.arg("serve");
+        if let Some(data_dir) = data_dir {
+            command.arg("--data-dir").arg(data_dir);
+        }
+        Self::spawn(command)
+    }
+
+    /// Starts any server.
+    ///
+    /// # Errors
+    /// [`ClientError::Start`].
+    fn spawn(mut command: Command) -> Result<Self, ClientError> {
+        let (sender, events) = mpsc::channel();
+        forward_signals(sender.clone()).map_err(ClientError::Start)?;
+        let mut server = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // A group of its own: Ctrl-C is for this program, which still has something to ask then.
+            .process_group(0)
+            .spawn()
+            .map_err(ClientError::Start)?;
+        let output = server
+            .stdout
+            .take()
+            .expect("a piped stream is there until it is taken");
+        let input = server.stdin.take();
+        thread::spawn(move || forward_lines(output, &sender));
+        Ok(Self {
+            server,
+            input,
+            events,
+            last_id: 0,
+            has_ended: false,
+            interruption: None,
+        })
+    }
+
+    /// Sends a request and waits for its result.
+    ///
+    /// # Errors
+    /// Any [`ClientError`] but [`ClientError::Start`].
+    pub(super) fn request(
+        &mut self,
+        method: &'static str,
+        params: Value,
+    ) -> Result<Value, ClientError> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(method, &message(id, method, params))?;
+        let give_up_at = Instant::now() + REPLY_DEADLINE;
+        loop {
+            let line = self.line(method, give_up_at)?;
+            let message: Message = serde_json::from_str(&line).map_err(ClientError::Malformed)?;
+            // Anything else is a notification, or an answer that came too late for an earlier request.
+            if message.id.as_ref().and_then(Value::as_u64) == Some(id) {
+                return answer(method, message);
+            }
+        }
+    }
+
+    /// Waits; the person may end that.
+    pub(super) fn pause(&mut self, duration: Duration) -> Result<(), Interruption> {
+        let until = Instant::now() + duration;
+        loop {
+            if let Some(interruption) = self.interruption {
+                return Err(interruption);
+            }
+            match self
+                .events
+                .recv_timeout(until.saturating_duration_since(Instant::now()))
+            {
+                Ok(Event::Interruption(interruption)) => self.interruption = Some(interruption),
+                // Nothing was asked.
+                Ok(Event::Line(_)) => {}
+                // The next request fails of it.
+                Ok(Event::End) => self.has_ended = true,
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    unreachable!("the thread that forwards signals never ends")
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), ClientError> {
+        let input = self.input.as_mut().expect("only `drop` takes the input");
+        // A server that has ended closes the pipe: an error of the write says no more than that.
+        writeln!(input, "{message}").map_err(|_| ClientError::Gone { method })
+    }
+
+    fn line(&mut self, method: &'static str, give_up_at: Instant) -> Result<String, ClientError> {
+        while !self.has_ended {
+            let left = give_up_at.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
+                Ok(Event::Line(line)) => return Ok(line),
+                Ok(Event::End) => self.has_ended = true,
+                Ok(Event::Interruption(_)) if self.interruption.is_some() => {
+                    return Err(ClientError::Interrupted { method });
+                }
+                Ok(Event::Interruption(interruption)) => self.interruption = Some(interruption),
+                Err(_) => return Err(ClientError::Silent { method }),
+            }
+        }
+        Err(ClientError::Gone { method })
+    }
+
+    /// Waits until the server has closed its output, at most until the deadline or the next signal.
+    fn await_end(&mut self, deadline: Instant) {
+        while !self.has_ended {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
+                Ok(Event::End) => self.has_ended = true,
+                Ok(Event::Line(_)) => {}
+                Ok(Event::Interruption(_)) | Err(_) => return,
+            }
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        self.await_end(Instant::now() + END_DEADLINE);
+        if !self.has_ended {
+            // No job is lost: they do not need a server. It fails where the server has ended by itself.
+            let _ = self.server.kill();
+        }
+        // It fails only where somebody else has waited for it.
+        let _ = self.server.wait();
+    }
+}
+
+/// A request with what this revision wants every request to say of its client.
+///
+/// *Source:* MCP 2026-07-28, Base Protocol, `_meta`; SEP-2663, Capability Negotiation.
+fn message(id: u64, method: &str, mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+        "io.modelcontextprotocol/clientInfo": {
+            "name": "backburner", "version": env!("CARGO_PKG_VERSION"),
+        },
+        "io.modelcontextprotocol/clientCapabilities": {
+            "extensions": {"io.modelcontextprotocol/tasks": {}},
+        },
+    });
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn answer(method: &'static str, message: Message) -> Result<Value, ClientError> {
+    match message.error {
+        Some(ErrorObject { code, message }) => Err(ClientError::Refused {
+            method,
+            code,
+            message,
+        }),
+        None => Ok(message.result.unwrap_or_default()),
+    }
+}
+
+fn forward_lines(output: ChildStdout, events: &Sender<Event>) {
+    for line in BufReader::new(output).lines() {
+        let Ok(line) = line else { break };
+        if events.send(Event::Line(line)).is_err() {
+            return;
+        }
+    }
+    // Fails where the client is gone, and nobody waits for it.
+    let _ = events.send(Event::End);
+}
+
+/// Makes signals that ask this program to end into events. The thread lives as long as the program.
+fn forward_signals(events: Sender<Event>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            let signal = u8::try_from(signal).expect("the two signals have small numbers");
+            // Fails where the client is gone: the program is about to end anyway.
+            let _ = events.send(Event::Interruption(Interruption { signal }));
+        }
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

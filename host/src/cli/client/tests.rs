@@ -1,0 +1,112 @@
+//! The client against servers that are a line of shell.
+
+use super::*;
+
+/// A server that is a shell script.
+fn server(script: &str) -> Client {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    Client::spawn(command).expect("there is a shell")
+}
+
+#[test]
+fn a_reply_is_found_among_other_messages() {
+    let mut client = server(
+        r#"read -r request
+        echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'
+        echo '{"jsonrpc":"2.0","id":99,"result":{"of":"another"}}'
+        echo '{"jsonrpc":"2.0","id":1,"result":{"of":"this"}}'
+        read -r end"#,
+    );
+    let result = client
+        .request("tasks/get", json!({}))
+        .expect("there is a reply");
+    assert_eq!(result, json!({"of": "this"}));
+}
+
+#[test]
+fn a_request_says_what_the_revision_wants() {
+    let mut client = server(
+        r#"while read -r request; do echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":$request}"; done"#,
+    );
+    let sent = client
+        .request("tasks/get", json!({"taskId": "a"}))
+        .expect("there is a reply");
+    assert_eq!(sent["method"], "tasks/get");
+    assert_eq!(sent["params"]["taskId"], "a");
+    let meta = &sent["params"]["_meta"];
+    assert_eq!(
+        meta["io.modelcontextprotocol/protocolVersion"],
+        "2026-07-28"
+    );
+    assert_eq!(
+        meta["io.modelcontextprotocol/clientInfo"]["name"],
+        "backburner"
+    );
+    let extensions = &meta["io.modelcontextprotocol/clientCapabilities"]["extensions"];
+    assert_eq!(extensions, &json!({"io.modelcontextprotocol/tasks": {}}));
+}
+
+#[test]
+fn ids_are_not_used_twice() {
+    let mut client = server(
+        r#"for id in 1 2; do read -r request; echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$id}"; done"#,
+    );
+    for id in 1..=2 {
+        assert_eq!(
+            client
+                .request("tasks/get", json!({}))
+                .expect("there is a reply"),
+            id
+        );
+    }
+}
+
+#[test]
+fn an_error_reply_is_an_error_with_its_words() {
+    let mut client = server(
+        r#"read -r request
+        echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no such task"}}'"#,
+    );
+    let error = client
+        .request("tasks/get", json!({}))
+        .expect_err("it is refused");
+    assert_eq!(
+        error.to_string(),
+        "no such task (error -32602 of tasks/get)"
+    );
+}
+
+#[test]
+fn a_server_that_ends_is_an_error() {
+    for script in ["exit 1", "read -r request"] {
+        let error = server(script)
+            .request("tasks/get", json!({}))
+            .expect_err("nobody answers");
+        assert!(matches!(error, ClientError::Gone { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_line_that_is_no_message_is_an_error() {
+    let error = server("read -r request; echo hello")
+        .request("tasks/get", json!({}))
+        .expect_err("it is no message");
+    assert!(matches!(error, ClientError::Malformed(_)), "{error}");
+}
+
+#[test]
+fn a_pause_ends_after_its_time_whatever_the_server_does() {
+    let mut client = server("echo '{}'; exec >&-; read -r end");
+    let begun = Instant::now();
+    assert_eq!(client.pause(Duration::from_millis(50)), Ok(()));
+    assert!(begun.elapsed() >= Duration::from_millis(50));
+}
+
+#[test]
+fn the_server_is_gone_when_the_client_is() {
+    let client = server("cat");
+    let id = rustix::process::Pid::from_child(&client.server);
+    drop(client);
+    rustix::process::test_kill_process(id).expect_err("nobody has this id");
+}

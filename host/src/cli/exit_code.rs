@@ -1,0 +1,151 @@
+//! The exit status of the program: what the job's end is to a shell. Pure.
+
+use super::client::Interruption;
+use super::task::{JobResult, Status, Task};
+
+/// The command line was wrong; also clap's.
+pub(super) const USAGE: u8 = 2;
+
+/// The job was stopped because its timeout passed; as `timeout` does it.
+const TIMED_OUT: u8 = 124;
+
+/// backburner itself failed, or the end of the job is not known; as `timeout` and `env` do it.
+pub(super) const FAILURE: u8 = 125;
+
+/// The task was cancelled: what a shell shows for a command that SIGTERM ended, by which jobs are cancelled. Not 130,
+/// which is a person's who stopped following.
+const CANCELLED: u8 = 143;
+
+/// The exit status that stands for a task that has ended.
+pub(super) fn of_task(task: &Task) -> u8 {
+    match (task.status, &task.result) {
+        (Status::Completed, Some(result)) => of_result(result),
+        (Status::Cancelled, _) => CANCELLED,
+        (Status::Completed, None)
+        | (Status::Failed | Status::Working | Status::InputRequired, _) => FAILURE,
+    }
+}
+
+fn of_result(result: &JobResult) -> u8 {
+    let Some(facts) = &result.structured_content else {
+        return FAILURE;
+    };
+    if facts.timed_out {
+        return TIMED_OUT;
+    }
+    if facts.cancelled {
+        return CANCELLED;
+    }
+    match (facts.exit_code, &facts.signal) {
+        // It was stopped for another reason and still said 0: it did not do what it was to do.
+        (Some(0), _) if result.is_error => FAILURE,
+        (Some(code), _) => code,
+        (None, Some(signal)) => of_signal(signal),
+        (None, None) => FAILURE,
+    }
+}
+
+/// The exit status of a program that was asked to leave what it followed.
+pub(super) fn of_interruption(interruption: Interruption) -> u8 {
+    128_u8.saturating_add(interruption.signal)
+}
+
+/// 128 and the number of the signal, as in a shell.
+fn of_signal(name: &str) -> u8 {
+    match number(name) {
+        Some(number) => 128_u8.saturating_add(number),
+        None => FAILURE,
+    }
+}
+
+/// The number of a signal on this platform.
+fn number(name: &str) -> Option<u8> {
+    use rustix::process::Signal;
+    let named = [
+        ("HUP", Signal::HUP),
+        ("INT", Signal::INT),
+        ("QUIT", Signal::QUIT),
+        ("ILL", Signal::ILL),
+        ("TRAP", Signal::TRAP),
+        ("ABRT", Signal::ABORT),
+        ("BUS", Signal::BUS),
+        ("FPE", Signal::FPE),
+        ("KILL", Signal::KILL),
+        ("USR1", Signal::USR1),
+        ("SEGV", Signal::SEGV),
+        ("USR2", Signal::USR2),
+        ("PIPE", Signal::PIPE),
+        ("ALRM", Signal::ALARM),
+        ("TERM", Signal::TERM),
+        ("XCPU", Signal::XCPU),
+        ("XFSZ", Signal::XFSZ),
+        ("VTALRM", Signal::VTALARM),
+        ("PROF", Signal::PROF),
+        ("IO", Signal::IO),
+        ("SYS", Signal::SYS),
+    ];
+    let name = name.strip_prefix("SIG")?;
+    match named.iter().find(|(known, _)| *known == name) {
+        Some((_, signal)) => u8::try_from(signal.as_raw()).ok(),
+        // One without a name of its own is called `SIG` and its number.
+        None => name.parse().ok().filter(|number| *number < 128),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn of(status: &str, facts: &Value) -> u8 {
+        let task = json!({
+            "taskId": "a", "status": status,
+            "result": {"content": [], "isError": facts["exitCode"] != 0, "structuredContent": facts},
+        });
+        of_task(&Task::parse(task).expect("it is a task"))
+    }
+
+    #[test]
+    fn an_exit_code_is_passed_on() {
+        assert_eq!(of("completed", &json!({"exitCode": 0})), 0);
+        assert_eq!(of("completed", &json!({"exitCode": 7})), 7);
+        assert_eq!(of("completed", &json!({"exitCode": 255})), 255);
+    }
+
+    #[test]
+    fn a_signal_is_128_and_its_number() {
+        assert_eq!(of("completed", &json!({"signal": "SIGKILL"})), 137);
+        assert_eq!(of("completed", &json!({"signal": "SIGSEGV"})), 139);
+        assert_eq!(of("completed", &json!({"signal": "SIG64"})), 192);
+    }
+
+    #[test]
+    fn the_reason_of_a_stop_is_stronger_than_how_the_command_then_ended() {
+        assert_eq!(
+            of("completed", &json!({"exitCode": 0, "timedOut": true})),
+            124
+        );
+        assert_eq!(
+            of("completed", &json!({"signal": "SIGTERM", "timedOut": true})),
+            124
+        );
+        assert_eq!(of("cancelled", &json!({"exitCode": 0})), 143);
+    }
+
+    #[test]
+    fn an_unknown_end_is_a_failure() {
+        assert_eq!(of("failed", &json!({})), 125);
+        assert_eq!(of("completed", &json!({"state": "not_started"})), 125);
+        assert_eq!(of("completed", &json!({"signal": "no signal"})), 125);
+    }
+
+    #[test]
+    fn a_command_that_was_stopped_and_said_0_did_not_succeed() {
+        let task = json!({
+            "taskId": "a", "status": "completed",
+            "result": {"content": [], "isError": true, "structuredContent": {"exitCode": 0}},
+        });
+        assert_eq!(of_task(&Task::parse(task).expect("it is a task")), 125);
+    }
+}

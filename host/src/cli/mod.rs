@@ -1,0 +1,100 @@
+//! What a person types.
+//!
+//! `run`, `show` and `cancel` are an MCP client of this same program: they start a server as a child and talk to it
+//! over its standard streams, so that a person gets what every other client gets. Only this module prints. Data goes
+//! to standard output, everything else to standard error.
+
+mod arguments;
+mod cancel;
+mod client;
+mod exit_code;
+mod follow;
+mod run;
+mod show;
+mod task;
+mod terminal;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+
+pub use self::arguments::{CancelOptions, Cli, Command, RunOptions, ServeOptions, ShowOptions};
+
+/// Carries out a command that is a client's.
+///
+/// # Errors
+/// What the person has to know and can do something about, in words; for [`report`].
+pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let data_dir = cli.data_dir.as_deref();
+    match cli.command {
+        Some(Command::Run(options)) => run::run(data_dir, options),
+        Some(Command::Show(options)) => show::show(data_dir, &options),
+        Some(Command::Cancel(options)) => cancel::cancel(data_dir, &options),
+        // A server is the caller's to start; here it can only be a person who looks for help.
+        Some(Command::Serve(_)) | None => explain(),
+    }
+}
+
+/// Says how to use this program, to a person who started a server on a terminal, where no client can be.
+///
+/// # Errors
+/// Where standard error cannot be written to.
+pub fn explain() -> anyhow::Result<ExitCode> {
+    terminal::say(&Cli::command().render_long_help().to_string())?;
+    Ok(exit_code::USAGE.into())
+}
+
+/// Says what went wrong, where something did, and gives the exit status of the program.
+#[must_use]
+pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            // Nobody is left to be told that standard error is gone.
+            let _ = terminal::say(&format!("backburner: {error:#}"));
+            exit_code::FAILURE.into()
+        }
+    }
+}
+
+/// The command that shows a task, as a person has to type it to reach this same program and its data.
+fn show_command(data_dir: Option<&Path>, id: &str) -> String {
+    let program = std::env::args_os()
+        .next()
+        .unwrap_or_else(|| "backburner".into());
+    show_command_of(Path::new(&program), data_dir, id)
+}
+
+fn show_command_of(program: &Path, data_dir: Option<&Path>, id: &str) -> String {
+    let program = quoted(program);
+    match data_dir {
+        None => format!("{program} show {id}"),
+        Some(path) => format!("{program} show {id} --data-dir {}", quoted(path)),
+    }
+}
+
+/// A path as one word of a shell's line.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_to_show_a_task_can_be_typed_as_it_is() {
+        let program = Path::new("backburner");
+        let shown = |path: &str| show_command_of(program, Some(Path::new(path)), "ID");
+        assert_eq!(show_command_of(program, None, "ID"), "backburner show ID");
+        assert_eq!(shown("/a/b-1"), "backburner show ID --data-dir /a/b-1");
+        assert_eq!(shown("/a b"), "backburner show ID --data-dir '/a b'");
+        assert_eq!(shown("it's"), r"backburner show ID --data-dir 'it'\''s'");
+    }
+}

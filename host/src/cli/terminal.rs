@@ -1,0 +1,98 @@
+//! Where a person reads: standard output for data, standard error for everything else.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+/// Prints data, and a line break where it does not end in one.
+///
+/// # Errors
+/// Where it cannot be written, unless nobody reads any more, as with `| head`: that is no failure.
+pub(super) fn print(data: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let ending = if data.ends_with('\n') { "" } else { "\n" };
+    match write!(out, "{data}{ending}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Says something to the person.
+///
+/// # Errors
+/// Where standard error cannot be written to.
+pub(super) fn say(text: &str) -> io::Result<()> {
+    writeln!(io::stderr(), "{}", text.trim_end_matches('\n'))
+}
+
+/// A line that says how far something is. On a terminal it is written anew in its place; elsewhere each new state
+/// of it is a line of its own, and only some are shown.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    shown: String,
+    shown_at: Option<Instant>,
+}
+
+/// How long a line stays the last one where lines stay for ever: a log of a day's job is to be read.
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
+
+impl Progress {
+    /// Shows a state; the same one again is not repeated.
+    ///
+    /// # Errors
+    /// Where standard error cannot be written to.
+    pub(super) fn show(&mut self, state: &str) -> io::Result<()> {
+        // It quotes output of the job, which may contain anything.
+        let line: String = state
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        if line == self.shown {
+            return Ok(());
+        }
+        let width = width();
+        let is_too_soon = self.shown_at.is_some_and(|at| at.elapsed() < LINE_INTERVAL);
+        if width.is_none() && is_too_soon {
+            return Ok(());
+        }
+        let mut err = io::stderr().lock();
+        match width {
+            Some(width) => {
+                let part: String = line.chars().take(width.saturating_sub(1)).collect();
+                write!(err, "\r{ERASE}{part}")?;
+            }
+            None => writeln!(err, "{line}")?,
+        }
+        self.shown = line;
+        self.shown_at = Some(Instant::now());
+        err.flush()
+    }
+
+    /// Takes the line away, where it stands on a terminal.
+    ///
+    /// # Errors
+    /// Where standard error cannot be written to.
+    pub(super) fn clear(&mut self) -> io::Result<()> {
+        if self.shown.is_empty() || width().is_none() {
+            return Ok(());
+        }
+        self.shown.clear();
+        let mut err = io::stderr().lock();
+        write!(err, "\r{ERASE}")?;
+        err.flush()
+    }
+}
+
+/// Erases the line from the cursor on.
+const ERASE: &str = "\x1b[K";
+
+/// How many characters fit in a line of the terminal; `None` where standard error is none.
+fn width() -> Option<usize> {
+    const USUAL: usize = 80;
+    let err = io::stderr();
+    if !err.is_terminal() {
+        return None;
+    }
+    // One that does not know its size says 0.
+    let columns = rustix::termios::tcgetwinsize(err).map_or(0, |size| usize::from(size.ws_col));
+    Some(if columns == 0 { USUAL } else { columns })
+}
