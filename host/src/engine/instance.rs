@@ -1,0 +1,160 @@
+//! One instance of the component, and the limits that it runs under.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime::{Engine, Result, Store, StoreLimits, StoreLimitsBuilder, UpdateDeadline};
+use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
+
+use super::ticker::Ticker;
+use crate::bindings::exports::backburner::server::protocol;
+use crate::bindings::{Server, ServerPre};
+use crate::jobs::Jobs;
+use crate::limits::{CALLS_PER_INSTANCE, GUEST_MEMORY_BYTES, GUEST_TIME};
+
+pub use protocol::{Context, Pending, Wake};
+
+/// What is to be done after a call of the component.
+#[derive(Debug)]
+pub enum Step {
+    /// Nothing.
+    Nothing,
+    /// Send this message; it is final.
+    Reply(String),
+    /// Keep the request open and resume it later.
+    Wait(Pending),
+    /// Resume the open request of this name as cancelled.
+    Cancel(String),
+}
+
+impl From<protocol::Outcome> for Step {
+    fn from(outcome: protocol::Outcome) -> Self {
+        match outcome {
+            protocol::Outcome::Nothing => Self::Nothing,
+            protocol::Outcome::Reply(body) => Self::Reply(body),
+            protocol::Outcome::Wait(pending) => Self::Wait(pending),
+            protocol::Outcome::Cancel(cancellation) => Self::Cancel(cancellation.request),
+        }
+    }
+}
+
+/// What the imports of one instance work with.
+pub(crate) struct State {
+    pub(crate) store: Arc<dyn crate::store::Store>,
+    pub(crate) jobs: Arc<dyn Jobs>,
+    wasi: WasiCtx,
+    resources: ResourceTable,
+    limits: StoreLimits,
+    budget: Budget,
+}
+
+/// How much of its time a call has used. Waiting in an import is the host's time, not the guest's.
+struct Budget {
+    started: Instant,
+    host: Duration,
+}
+
+impl State {
+    pub(crate) fn new(store: Arc<dyn crate::store::Store>, jobs: Arc<dyn Jobs>) -> Self {
+        let limits = StoreLimitsBuilder::new()
+            .memory_size(GUEST_MEMORY_BYTES)
+            .build();
+        Self {
+            store,
+            jobs,
+            // Nothing but random numbers, and standard error for the message of a panic.
+            wasi: WasiCtx::builder().inherit_stderr().build(),
+            resources: ResourceTable::new(),
+            limits,
+            budget: Budget {
+                started: Instant::now(),
+                host: Duration::ZERO,
+            },
+        }
+    }
+
+    /// Does the work of an import, at the host's expense.
+    pub(crate) fn on_host<T>(&mut self, work: impl FnOnce(&Self) -> T) -> T {
+        let started = Instant::now();
+        let result = work(self);
+        self.budget.host += started.elapsed();
+        result
+    }
+
+    fn guest_time(&self) -> Duration {
+        self.budget
+            .started
+            .elapsed()
+            .saturating_sub(self.budget.host)
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.resources,
+        }
+    }
+}
+
+/// What the component may import: ours, random numbers, and what its standard library cannot avoid.
+pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>> {
+    let mut linker = Linker::new(engine);
+    Server::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
+    wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;
+    Ok(linker)
+}
+
+/// An instance that was configured and has not trapped.
+pub(crate) struct Instance {
+    store: Store<State>,
+    server: Server,
+    calls_left: u32,
+}
+
+impl Instance {
+    /// Makes one, without configuring it.
+    pub(crate) fn new(server: &ServerPre<State>, state: State) -> Result<Self> {
+        let mut store = Store::new(server.engine(), state);
+        store.limiter(|state| &mut state.limits);
+        store.epoch_deadline_callback(|cx| {
+            if cx.data().guest_time() < GUEST_TIME {
+                return Ok(UpdateDeadline::Continue(1));
+            }
+            wasmtime::bail!(
+                "the guest computed for more than {} s",
+                GUEST_TIME.as_secs()
+            )
+        });
+        store.set_epoch_deadline(1);
+        let server = server.instantiate(&mut store)?;
+        Ok(Self {
+            store,
+            server,
+            calls_left: CALLS_PER_INSTANCE,
+        })
+    }
+
+    /// Whether it may be used again.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.calls_left > 0
+    }
+
+    /// Calls one export with a full budget. After an error the instance must be dropped.
+    pub(crate) fn call<T>(
+        &mut self,
+        ticker: &Ticker,
+        export: impl FnOnce(&protocol::Guest, &mut Store<State>) -> Result<T>,
+    ) -> Result<T> {
+        let _running = ticker.running();
+        self.calls_left = self.calls_left.saturating_sub(1);
+        self.store.data_mut().budget = Budget {
+            started: Instant::now(),
+            host: Duration::ZERO,
+        };
+        self.store.set_epoch_deadline(1);
+        export(self.server.backburner_server_protocol(), &mut self.store)
+    }
+}

@@ -1,0 +1,13 @@
+//! Runs the component: which instance answers which message, and what becomes of one that misbehaves.
+//!
+//! Knows that messages are text, that an instance may trap, and that a request may have to wait. Does not know
+//! what a message says: it never looks into one.
+
+pub(crate) mod config;
+mod instance;
+mod pool;
+mod ticker;
+
+pub(crate) use instance::State;
+pub use instance::{Context, Pending, Step, Wake};
+pub use pool::{Pool, PoolError};

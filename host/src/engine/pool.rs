@@ -1,0 +1,215 @@
+//! The instances of one server: lent to one call at a time, returned, replaced when they trap or get old.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use super::config;
+use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
+use super::ticker::Ticker;
+use crate::bindings::ServerPre;
+use crate::bindings::exports::backburner::server::protocol::Refusal;
+use crate::jobs::Jobs;
+use crate::log;
+use crate::store::Store;
+
+/// The component, compiled ahead of time by the build script.
+static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/component.cwasm"));
+
+/// Answers messages, several at the same time, each with an instance of its own.
+///
+/// As many instances are made as calls ever ran at once; the caller bounds those.
+pub struct Pool {
+    server: ServerPre<State>,
+    ticker: Ticker,
+    config: String,
+    store: Arc<dyn Store>,
+    jobs: Arc<dyn Jobs>,
+    /// Last in, first out: the instance whose memory is still in the processor's cache goes first.
+    idle: Mutex<Vec<Instance>>,
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why no pool can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PoolError {
+    /// The embedded component does not load or start: this binary was built wrongly for this machine.
+    #[error("the embedded component cannot be used on this machine: {0:#}")]
+    Component(wasmtime::Error),
+    /// The component refuses its configuration.
+    #[error("the configuration is refused: {0}")]
+    Config(String),
+    /// The thread that interrupts runaway guests could not be started.
+    #[error("cannot start a thread")]
+    Thread(#[from] std::io::Error),
+}
+
+impl From<wasmtime::Error> for PoolError {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Component(error)
+    }
+}
+
+impl Pool {
+    /// Loads the component and configures a first instance.
+    ///
+    /// `config` is for the component: a JSON object, described at `configure` in the WIT.
+    ///
+    /// # Errors
+    /// See [`PoolError`].
+    pub fn new(
+        store: Arc<dyn Store>,
+        jobs: Arc<dyn Jobs>,
+        config: String,
+    ) -> Result<Self, PoolError> {
+        let engine = Engine::new(&config::engine())?;
+        let component = embedded(&engine)?;
+        let server = ServerPre::new(linker(&engine)?.instantiate_pre(&component)?)?;
+        let pool = Self {
+            server,
+            ticker: Ticker::start(engine)?,
+            config,
+            store,
+            jobs,
+            idle: Mutex::default(),
+        };
+        let first = pool.make()?;
+        pool.put_back(first);
+        Ok(pool)
+    }
+
+    /// The jobs that the component starts, for whoever waits for one.
+    pub fn jobs(&self) -> &Arc<dyn Jobs> {
+        &self.jobs
+    }
+
+    /// Handles one message of a client.
+    ///
+    /// Blocks for as long as the store and the jobs do. Never fails: a message that an instance traps on is
+    /// answered with an internal error.
+    pub fn message(&self, cx: &Context, body: &str) -> Step {
+        let outcome = self.call(|instance, ticker| {
+            instance.call(ticker, |guest, store| guest.call_message(store, cx, body))
+        });
+        match outcome {
+            Ok(outcome) => outcome.into(),
+            Err(error) => self.trapped(&error, body),
+        }
+    }
+
+    /// Goes on with a request that had to wait. `body` is the message that it came as.
+    ///
+    /// Blocks and fails as [`Pool::message`].
+    pub fn resume(&self, cx: &Context, pending: &Pending, why: Wake, body: &str) -> Step {
+        let outcome = self.call(|instance, ticker| {
+            instance.call(ticker, |guest, store| {
+                guest.call_resume(store, cx, &pending.ticket, why)
+            })
+        });
+        match outcome {
+            Ok(outcome) => outcome.into(),
+            Err(error) => self.trapped(&error, body),
+        }
+    }
+
+    /// The reply to a message that is longer than the host accepts, and was not kept.
+    pub fn refuse_too_large(&self) -> Step {
+        self.refuse("", Refusal::TooLarge)
+    }
+
+    /// The reply to a message that is not UTF-8.
+    pub fn refuse_not_utf8(&self) -> Step {
+        self.refuse("", Refusal::NotUtf8)
+    }
+
+    /// Looks after tasks that no client asks about. Gives when to do it again, in milliseconds since 1970.
+    pub fn sweep(&self, now: u64) -> Option<u64> {
+        self.call(|instance, ticker| {
+            instance.call(ticker, |guest, store| guest.call_sweep(store, now))
+        })
+        .unwrap_or_else(|error| {
+            log::warn(format_args!("a sweep failed: {error:#}"));
+            None
+        })
+    }
+
+    fn trapped(&self, error: &wasmtime::Error, body: &str) -> Step {
+        log::warn(format_args!(
+            "an instance trapped and was dropped: {error:#}"
+        ));
+        self.refuse(body, Refusal::Trapped)
+    }
+
+    fn refuse(&self, body: &str, why: Refusal) -> Step {
+        let reply = self.call(|instance, ticker| {
+            instance.call(ticker, |guest, store| guest.call_refuse(store, body, why))
+        });
+        match reply {
+            Ok(Some(reply)) => Step::Reply(reply),
+            Ok(None) => Step::Nothing,
+            Err(error) => {
+                // Nothing is left to ask for a reply; the client's own time-out has to do.
+                log::warn(format_args!("a message stays without an answer: {error:#}"));
+                Step::Nothing
+            }
+        }
+    }
+
+    /// Lends an instance to one call, and takes it back unless it trapped.
+    fn call<T>(
+        &self,
+        work: impl FnOnce(&mut Instance, &Ticker) -> wasmtime::Result<T>,
+    ) -> wasmtime::Result<T> {
+        let idle = self.idle().pop();
+        let mut instance = match idle {
+            Some(instance) => instance,
+            None => self
+                .make()
+                .map_err(|error| wasmtime::format_err!("{error}"))?,
+        };
+        let result = work(&mut instance, &self.ticker)?;
+        self.put_back(instance);
+        Ok(result)
+    }
+
+    fn make(&self) -> Result<Instance, PoolError> {
+        let state = State::new(Arc::clone(&self.store), Arc::clone(&self.jobs));
+        let mut instance = Instance::new(&self.server, state)?;
+        instance
+            .call(&self.ticker, |guest, store| {
+                guest.call_configure(store, &self.config)
+            })?
+            .map_err(PoolError::Config)?;
+        Ok(instance)
+    }
+
+    fn put_back(&self, instance: Instance) {
+        if instance.is_fresh() {
+            self.idle().push(instance);
+        }
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Instance>> {
+        // A push or a pop leaves the list whole, whatever happened elsewhere in its thread.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "wasmtime cannot prove where the bytes come from"
+)]
+fn embedded(engine: &Engine) -> wasmtime::Result<Component> {
+    // SAFETY: the bytes were written by `Engine::precompile_component` in this crate's build script and are part
+    // of this binary, so they can be trusted as much as its own code; settings that do not fit are an error.
+    unsafe { Component::deserialize(engine, COMPONENT) }
+}

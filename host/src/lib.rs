@@ -1,0 +1,18 @@
+//! The native host of backburner: supplies the component with durable storage and supervised processes, and
+//! carries its messages over stdio.
+//!
+//! Knows processes, files and connections. Does not know the Model Context Protocol: messages are text that goes
+//! in and out of the component; only the command line, which is a client, reads any.
+
+mod bindings;
+mod capability;
+pub mod cli;
+mod clock;
+pub mod data_dir;
+pub mod engine;
+pub mod jobs;
+mod limits;
+mod log;
+pub mod serve;
+pub mod store;
+pub mod transport;

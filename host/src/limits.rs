@@ -1,0 +1,48 @@
+//! Every limit and delay of the host, with its reason.
+
+use std::time::Duration;
+
+/// How long a guest may compute for one call, not counting the time in imports. The slowest honest call renders
+/// half a megabyte of output in a few milliseconds; on a machine that is a hundred times too busy it still
+/// finishes.
+pub(crate) const GUEST_TIME: Duration = Duration::from_secs(10);
+
+/// How often a running guest's time is looked at. Longer would interrupt late, shorter would wake the processor
+/// for nothing.
+pub(crate) const EPOCH_TICK: Duration = Duration::from_millis(100);
+
+/// After how many ticks without a running guest the ticker sleeps: a client that calls once a second keeps it
+/// awake instead of waking it each time.
+pub(crate) const IDLE_TICKS: u32 = 20;
+
+/// How much linear memory an instance may have. The largest message (4 MiB by default) and the largest excerpt
+/// take a few times their size.
+pub(crate) const GUEST_MEMORY_BYTES: usize = 128 * 1024 * 1024;
+
+/// After how many calls an instance is replaced, so that what one call left in memory, or leaked, does not stay
+/// for ever. A new instance costs as much as ten calls.
+pub(crate) const CALLS_PER_INSTANCE: u32 = 256;
+
+/// How long after the start the first sweep runs: the first replies go first.
+pub(crate) const FIRST_SWEEP_DELAY: Duration = Duration::from_secs(1);
+
+/// The longest pause between two sweeps: a task that was created meanwhile, by any process on the data
+/// directory, may have expired.
+pub(crate) const LONGEST_SWEEP_PAUSE: Duration = Duration::from_secs(600);
+
+/// The shortest pause between two sweeps, so that a sweep that cannot get anything done does not spin.
+pub(crate) const SHORTEST_SWEEP_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a stdio server goes on after end of file, to finish what it is answering. The promise is to be gone
+/// after 100 ms; the rest is for the process to end.
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
+
+/// How many bytes of replies wait for a client that does not read, before its requests are not worked on either.
+pub(crate) const UNREAD_REPLIES_BYTES: usize = 1024 * 1024;
+
+/// How many requests of one connection are kept open at the same time. Beyond it a request is not accepted for
+/// waiting but answered as at shutdown: with what is known by then.
+pub(crate) const OPEN_REQUESTS: usize = 10_000;
+
+/// How many cancellations that overtook their request are remembered.
+pub(crate) const EARLY_CANCELLATIONS: usize = 64;

@@ -1,0 +1,36 @@
+//! The program `backburner`: parses the command line and hands over.
+
+use std::process::ExitCode;
+
+use backburner::cli::{self, Cli, Command, ServeOptions};
+use backburner::{serve, transport};
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    // Before everything else: a supervisor lives as long as its job, and is to be small.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments
+        .next()
+        .is_some_and(|argument| argument == "supervise")
+    {
+        return backburner::jobs::supervisor::supervise(arguments.next());
+    }
+    let cli = Cli::parse();
+    cli::report(match &cli.command {
+        None if transport::stdio::is_at_a_terminal() => cli::explain(),
+        None => serve(&cli, &ServeOptions::default()),
+        Some(Command::Serve(options)) => serve(&cli, options),
+        Some(_) => cli::run(cli),
+    })
+}
+
+fn serve(cli: &Cli, options: &ServeOptions) -> anyhow::Result<ExitCode> {
+    serve::stdio(serve::Settings {
+        data_dir: cli.data_dir.clone(),
+        component_config: options.component_config(),
+        stdio: transport::stdio::Options {
+            message_limit_bytes: options.max_message_bytes,
+        },
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

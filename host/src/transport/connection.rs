@@ -1,0 +1,212 @@
+//! One client over one byte stream in each direction: reads its messages, has them answered, several at a time.
+
+use std::io::BufRead;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use tokio::sync::{Notify, mpsc};
+
+use super::input::{Line, Lines};
+use super::output::Output;
+use super::waits::{Event, OpenRequest};
+use crate::engine::{Context, Pool, Step};
+use crate::log;
+
+/// What a connection is made of.
+pub(crate) struct Parts {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) principal: String,
+    pub(crate) input: Lines<Box<dyn BufRead + Send>>,
+    pub(crate) output: Output,
+    /// How many messages are worked on at the same time.
+    pub(crate) workers: usize,
+}
+
+/// One client. Its messages are read and answered by threads that take turns: the one that has a message lets the
+/// next one read and answers it itself, so that a lone request changes threads nowhere.
+pub(crate) struct Connection {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) output: Output,
+    principal: String,
+    input: Mutex<Lines<Box<dyn BufRead + Send>>>,
+    events: mpsc::UnboundedSender<Event>,
+    messages: AtomicU64,
+    workers: Workers,
+    busy: Arc<Busy>,
+    ended: AtomicBool,
+    end: Notify,
+}
+
+struct Workers {
+    most: usize,
+    started: AtomicUsize,
+    /// How many of them read or wait for their turn to read.
+    reading: AtomicUsize,
+}
+
+/// A message that came in, its number, and the proof that somebody works on it.
+struct Incoming {
+    line: Line,
+    number: u64,
+    work: Work,
+}
+
+impl Connection {
+    pub(crate) fn new(parts: Parts) -> (Arc<Self>, mpsc::UnboundedReceiver<Event>) {
+        let (events, received) = mpsc::unbounded_channel();
+        let connection = Self {
+            pool: parts.pool,
+            output: parts.output,
+            principal: parts.principal,
+            input: Mutex::new(parts.input),
+            events,
+            messages: AtomicU64::new(0),
+            workers: Workers {
+                most: parts.workers,
+                started: AtomicUsize::new(0),
+                reading: AtomicUsize::new(0),
+            },
+            busy: Arc::default(),
+            ended: AtomicBool::new(false),
+            end: Notify::new(),
+        };
+        (Arc::new(connection), received)
+    }
+
+    /// Starts a thread that reads and answers messages until the client closes its stream.
+    pub(crate) fn start_worker(self: &Arc<Self>) -> std::io::Result<()> {
+        let number = self.workers.started.fetch_add(1, Ordering::Relaxed);
+        let connection = Arc::clone(self);
+        thread::Builder::new()
+            .name(format!("worker-{number}"))
+            .spawn(move || {
+                while let Some(incoming) = connection.next() {
+                    connection.handle(incoming);
+                }
+                connection.end();
+            })?;
+        Ok(())
+    }
+
+    /// Resolves when the client closed its stream or does not take any more messages.
+    pub(crate) async fn ended(&self) {
+        while !self.ended.load(Ordering::SeqCst) {
+            self.end.notified().await;
+        }
+    }
+
+    /// Resolves when nothing is being worked on and no request is open.
+    pub(crate) async fn idle(&self) {
+        while self.busy.count.load(Ordering::SeqCst) > 0 {
+            self.busy.idle.notified().await;
+        }
+    }
+
+    /// Who calls, at this moment.
+    pub(crate) fn context(&self) -> Context {
+        Context {
+            now: crate::clock::now_ms(),
+            principal: self.principal.clone(),
+        }
+    }
+
+    /// Sends a message to the client; when it does not take any more, the connection has ended.
+    pub(crate) fn send(&self, message: &str) {
+        if self.output.send(message).is_err() {
+            self.end();
+        }
+    }
+
+    fn end(&self) {
+        self.ended.store(true, Ordering::SeqCst);
+        self.end.notify_one();
+    }
+
+    /// Waits for this thread's turn and for the next message; `None` at the end of the stream.
+    fn next(self: &Arc<Self>) -> Option<Incoming> {
+        self.workers.reading.fetch_add(1, Ordering::SeqCst);
+        let incoming = self.read();
+        let others = self.workers.reading.fetch_sub(1, Ordering::SeqCst) - 1;
+        if others == 0 && self.workers.started.load(Ordering::Relaxed) < self.workers.most {
+            // Nobody would read the next message while this one is worked on.
+            if let Err(error) = self.start_worker() {
+                log::warn(format_args!(
+                    "cannot start a thread, messages wait: {error}"
+                ));
+            }
+        }
+        (incoming.line != Line::End).then_some(incoming)
+    }
+
+    fn read(&self) -> Incoming {
+        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = input.next_line().unwrap_or_else(|error| {
+            log::warn(format_args!("the client's stream broke: {error}"));
+            Line::End
+        });
+        // Counted while nobody else can read: the end of the stream is seen only after every message before it
+        // has been counted.
+        Incoming {
+            line,
+            number: self.messages.fetch_add(1, Ordering::SeqCst),
+            work: Busy::work(&self.busy),
+        }
+    }
+
+    fn handle(&self, incoming: Incoming) {
+        let Incoming { line, number, work } = incoming;
+        let (step, body) = match line {
+            Line::Message(bytes) => match String::from_utf8(bytes) {
+                Ok(body) => (self.pool.message(&self.context(), &body), body),
+                Err(_) => (self.pool.refuse_not_utf8(), String::new()),
+            },
+            Line::TooLarge => (self.pool.refuse_too_large(), String::new()),
+            Line::End => return,
+        };
+        match step {
+            Step::Nothing => {}
+            Step::Reply(reply) => self.send(&reply),
+            Step::Wait(pending) => self.tell(Event::Open(OpenRequest {
+                number,
+                pending,
+                body,
+                work,
+            })),
+            Step::Cancel(request) => self.tell(Event::Cancel {
+                by: number,
+                request,
+            }),
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // Fails only when the process is ending and nobody waits for requests any more.
+        let _ = self.events.send(event);
+    }
+}
+
+/// Counts what is being worked on.
+#[derive(Default)]
+pub(crate) struct Busy {
+    count: AtomicUsize,
+    idle: Notify,
+}
+
+/// Something is being worked on for as long as this lives.
+pub(crate) struct Work(Arc<Busy>);
+
+impl Busy {
+    fn work(busy: &Arc<Self>) -> Work {
+        busy.count.fetch_add(1, Ordering::SeqCst);
+        Work(Arc::clone(busy))
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        if self.0.count.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.idle.notify_one();
+        }
+    }
+}

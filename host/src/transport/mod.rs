@@ -1,0 +1,8 @@
+//! How messages come and go. Knows framing and connections; never looks into a message.
+
+mod cancellations;
+mod connection;
+mod input;
+mod output;
+pub mod stdio;
+mod waits;

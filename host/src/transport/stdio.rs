@@ -1,0 +1,166 @@
+//! The stdio transport: one client, which started this process, on standard input and output.
+//!
+//! *Source:* MCP 2026-07-28, Transports, stdio.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{oneshot, watch};
+
+use super::connection::{Connection, Parts};
+use super::input::Lines;
+use super::output::Output;
+use super::waits::Waits;
+use crate::clock::now_ms;
+use crate::engine::Pool;
+use crate::limits::{FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE, SHUTDOWN_GRACE};
+
+/// How a stdio server treats its client.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The longest message that is accepted, in bytes. A longer one is refused without being kept in memory.
+    pub message_limit_bytes: usize,
+}
+
+/// The client's two streams, out of reach of everything else in this process.
+///
+/// Standard input is `/dev/null` afterwards and standard output is standard error, so that nothing but a message
+/// can get into the client's stream, whatever a library prints.
+#[derive(Debug)]
+pub struct Streams {
+    input: OwnedFd,
+    output: OwnedFd,
+}
+
+impl Streams {
+    /// Takes them from the process. To be called once, before anything reads or prints.
+    ///
+    /// # Errors
+    /// Where one of the three standard streams is closed, or no descriptor is left.
+    pub fn take() -> io::Result<Self> {
+        let streams = Self {
+            input: rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?,
+            output: rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?,
+        };
+        rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+        rustix::stdio::dup2_stdout(io::stderr())?;
+        Ok(streams)
+    }
+}
+
+/// Serves the client until it closes its stream, or this process is asked to end. Jobs go on.
+///
+/// # Errors
+/// Where the system refuses a thread, a timer or a signal handler at the start.
+pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<()> {
+    let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
+    let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(File::from(streams.input)));
+    let (connection, events) = Connection::new(Parts {
+        pool,
+        principal: format!("uid:{}", rustix::process::geteuid().as_raw()),
+        input: Lines::new(input, options.message_limit_bytes),
+        output: Output::new(File::from(streams.output)),
+        workers: workers(),
+    });
+    connection.start_worker()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(workers())
+        .build()?;
+    let ended = runtime.block_on(async {
+        let (shutdown, ending) = watch::channel(false);
+        tokio::spawn(Waits::new(Arc::clone(&connection), ending).run(events));
+        tokio::spawn(sweep_regularly(Arc::clone(&connection.pool)));
+        let ended = until_the_end(&connection, hung_up).await;
+        shutdown.send_replace(true);
+        // Whatever is not answered by then is not answered at all: the client does not listen for ever.
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish(&connection)).await;
+        ended
+    });
+    // A thread that is stuck in writing to a client that does not read ends with the process.
+    runtime.shutdown_background();
+    ended
+}
+
+/// More than processors, since a call may wait for the disk; not many more, since each has an instance.
+fn workers() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (2 * processors).clamp(4, 16)
+}
+
+async fn until_the_end(connection: &Connection, hung_up: oneshot::Receiver<()>) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        () = connection.ended() => {}
+        () = hung_up_and_stuck(connection, hung_up) => {}
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+/// Resolves when the client has closed its end of our input and does not read our output either. Then no thread
+/// may ever come to read the end of the input, as all of them are stuck in writing.
+async fn hung_up_and_stuck(connection: &Connection, hung_up: oneshot::Receiver<()>) {
+    if hung_up.await.is_err() {
+        return std::future::pending().await;
+    }
+    loop {
+        let before = connection.output.writing();
+        tokio::time::sleep(SHUTDOWN_GRACE).await;
+        if before.is_some() && before == connection.output.writing() {
+            return;
+        }
+    }
+}
+
+/// Has a thread wait until the other end of `input` is closed, whether what came before has been read or not. A
+/// thread, since a reactor would wake us for each message, or cannot watch a file at all.
+fn watch_for_hangup(input: OwnedFd) -> io::Result<oneshot::Receiver<()>> {
+    let (sender, hung_up) = oneshot::channel();
+    std::thread::Builder::new()
+        .name("hangup".into())
+        .stack_size(64 * 1024)
+        .spawn(move || {
+            // No events: a hang-up is reported in any case, and a message wakes nobody.
+            let mut input = [PollFd::new(&input, PollFlags::empty())];
+            while rustix::event::poll(&mut input, None) == Err(Errno::INTR) {}
+            // Nobody listens any more where the server is ending already.
+            let _ = sender.send(());
+        })?;
+    Ok(hung_up)
+}
+
+async fn finish(connection: &Arc<Connection>) {
+    connection.idle().await;
+    let connection = Arc::clone(connection);
+    // Fails only when the runtime is ending, and then there is no time left to flush.
+    let _ = tokio::task::spawn_blocking(move || connection.output.flush()).await;
+}
+
+/// Has the component look after its tasks, now and whenever it asked for it.
+async fn sweep_regularly(pool: Arc<Pool>) {
+    tokio::time::sleep(FIRST_SWEEP_DELAY).await;
+    loop {
+        let sweeping = Arc::clone(&pool);
+        let next = tokio::task::spawn_blocking(move || sweeping.sweep(now_ms())).await;
+        let pause = match next {
+            Ok(Some(next)) => Duration::from_millis(next.saturating_sub(now_ms())),
+            Ok(None) | Err(_) => LONGEST_SWEEP_PAUSE,
+        };
+        tokio::time::sleep(pause.clamp(SHORTEST_SWEEP_PAUSE, LONGEST_SWEEP_PAUSE)).await;
+    }
+}
+
+/// Whether standard input is a terminal: a person started this, and not a client.
+pub fn is_at_a_terminal() -> bool {
+    rustix::termios::isatty(io::stdin().as_fd())
+}
