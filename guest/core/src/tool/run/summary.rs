@@ -47,7 +47,7 @@ fn headline(outcome: &JobOutcome) -> String {
     let end = match &outcome.end {
         End::Exited(code) => format!("exit code {code}"),
         End::Signalled { signal, .. } => format!("killed by {signal}"),
-        End::NotStarted(detail) => return format!("could not be started: {detail}"),
+        End::NotStarted(detail) => return not_started(detail, outcome.stopped),
         End::Lost(loss) => return lost(*loss, outcome.stopped),
     };
     match outcome.stopped {
@@ -55,6 +55,14 @@ fn headline(outcome: &JobOutcome) -> String {
         Some(StopCause::TimedOut) => format!("timed out after {elapsed} and was stopped ({end})"),
         Some(StopCause::Cancelled) => format!("cancelled after {elapsed} ({end})"),
         Some(cause) => format!("stopped after {elapsed}: {} ({end})", reason(cause)),
+    }
+}
+
+/// A command that was to be stopped before it was executed is no failure of the command.
+fn not_started(detail: &str, stopped: Option<StopCause>) -> String {
+    match stopped {
+        None => format!("could not be started: {detail}"),
+        Some(cause) => format!("stopped before it was executed: {}", reason(cause)),
     }
 }
 
