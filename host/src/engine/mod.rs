@@ -3,6 +3,7 @@
 //! Knows that messages are text, that an instance may trap, and that a request may have to wait. Does not know
 //! what a message says: it never looks into one.
 
+mod code;
 pub(crate) mod config;
 mod instance;
 mod pool;

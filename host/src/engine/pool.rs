@@ -4,19 +4,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wasmtime::Engine;
-use wasmtime::component::Component;
 
-use super::config;
 use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
 use super::ticker::Ticker;
+use super::{code, config};
 use crate::bindings::ServerPre;
 use crate::bindings::exports::backburner::server::protocol::Refusal;
 use crate::jobs::Jobs;
 use crate::log;
 use crate::store::Store;
-
-/// The component, compiled ahead of time by the build script.
-static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/component.cwasm"));
 
 /// Answers messages, several at the same time, each with an instance of its own.
 ///
@@ -71,8 +67,8 @@ impl Pool {
         jobs: Arc<dyn Jobs>,
         config: String,
     ) -> Result<Self, PoolError> {
-        let engine = Engine::new(&config::engine())?;
-        let component = embedded(&engine)?;
+        let engine = Engine::new(code::in_place(&mut config::engine()))?;
+        let component = code::component(&engine)?;
         let server = ServerPre::new(linker(&engine)?.instantiate_pre(&component)?)?;
         let pool = Self {
             server,
@@ -202,14 +198,4 @@ impl Pool {
         // A push or a pop leaves the list whole, whatever happened elsewhere in its thread.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-#[expect(
-    unsafe_code,
-    reason = "wasmtime cannot prove where the bytes come from"
-)]
-fn embedded(engine: &Engine) -> wasmtime::Result<Component> {
-    // SAFETY: the bytes were written by `Engine::precompile_component` in this crate's build script and are part
-    // of this binary, so they can be trusted as much as its own code; settings that do not fit are an error.
-    unsafe { Component::deserialize(engine, COMPONENT) }
 }
