@@ -196,7 +196,7 @@ fn shutdown_answers_at_once_and_the_job_goes_on() {
 }
 
 #[test]
-fn a_request_that_is_taken_back_stops_its_job() {
+fn a_request_that_is_taken_back_gets_no_answer_and_its_job_goes_on() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
     let call = run(1, Client::Tasks, &json!({ "command": "sleep 60" }))
@@ -206,18 +206,18 @@ fn a_request_that_is_taken_back_stops_its_job() {
     let cancelled =
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a"}}"#;
     assert_eq!(host.send(&mut world, cancelled), Vec::<String>::new());
-    assert_eq!(world.jobs.running(world.clock).len(), 0);
+    assert_eq!(world.jobs.running(world.clock).len(), 1);
     assert_eq!(host.wake(&mut world), Vec::<String>::new());
 }
 
 #[test]
-fn a_repeated_request_that_is_taken_back_leaves_the_first_ones_job_alone() {
+fn a_call_that_is_taken_back_is_found_again_by_its_idempotency_key() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
     let arguments = json!({ "command": "sleep 60", "idempotencyKey": "k" });
-    host.task(&mut world, &arguments);
     host.send(&mut world, &run(7, Client::Plain, &arguments));
     host.resume(&mut world, "7", Wake::Cancelled);
+    host.task(&mut world, &arguments);
     assert_eq!(world.jobs.running(world.clock).len(), 1);
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::ticket::{Origin, WaitingCall};
+use super::ticket::WaitingCall;
 use crate::config::Config;
 use crate::imports::{StartError, StartErrorKind, World};
 use crate::meta::Client;
@@ -56,8 +56,7 @@ pub(super) fn handle(
     };
     let order = Order::new(arguments, config);
     match begin(world, cx, &order)? {
-        Begun::New(facts) => Ok(answer_later(config, cx, call, (facts, Origin::New))),
-        Begun::Earlier(facts) => Ok(answer_later(config, cx, call, (facts, Origin::Earlier))),
+        Begun::Task(facts) => Ok(answer_later(config, cx, call, &facts)),
         Begun::Refused(refused) => {
             let text = refusal_in_words(&refused, &order);
             Ok(tool_result(id, ToolResult::refused(text)))
@@ -85,24 +84,18 @@ fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcErro
     Ok(Arguments::parse(arguments.as_ref()))
 }
 
-fn answer_later(
-    config: &Config,
-    cx: &Context,
-    call: Call<'_>,
-    (facts, origin): (Durable<Facts>, Origin),
-) -> Outcome {
+fn answer_later(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> Outcome {
     let limit_ms = match call.client {
         Client::Tasks => config.direct_limit_ms,
         Client::Plain => config.sync_limit_ms,
     };
     if call.client == Client::Tasks && limit_ms == 0 {
-        return Outcome::Reply(reply::task(&call.request.id, wire::created(&facts, cx.now)));
+        return Outcome::Reply(reply::task(&call.request.id, wire::created(facts, cx.now)));
     }
     let waiting = WaitingCall {
         request: call.request.id.clone(),
         task: facts.id.clone(),
         client: call.client,
-        origin,
         deadline: cx.now.saturating_add(limit_ms),
     };
     waiting.wait()

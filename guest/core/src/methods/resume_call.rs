@@ -2,8 +2,8 @@
 
 use super::call_tool::tool_result;
 use super::failure;
-use super::ticket::{Origin, Ticket, WaitingCall};
-use crate::imports::{JobState, Progress, StopReason, World};
+use super::ticket::{Ticket, WaitingCall};
+use crate::imports::{JobState, Progress, World};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::{RpcError, reply};
@@ -21,22 +21,14 @@ pub(crate) fn resume(world: &mut impl World, cx: &Context, ticket: &str, why: Wa
         return Outcome::Reply(reply::failure(None, &error));
     };
     if why == Wake::Cancelled {
-        return abandon(world, &call);
+        // The request is over and the job goes on: clients send this too when they just do not wait any longer,
+        // and a command that outlives such a client is what this server is for.
+        return Outcome::Nothing;
     }
     answer(world, cx, &call, why).unwrap_or_else(|error| match error {
         RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call),
         error => failure(&call.request, &error),
     })
-}
-
-/// Stops a job whose task nobody was told of.
-fn abandon(world: &mut impl World, call: &WaitingCall) -> Outcome {
-    if call.origin == Origin::New {
-        // A failure changes nothing for the client, which does not want to hear of this call any more; the
-        // job then goes on to its own end.
-        let _ = world.stop(call.task.as_str(), StopReason::Cancelled);
-    }
-    Outcome::Nothing
 }
 
 fn answer(

@@ -26,20 +26,8 @@ pub(crate) struct WaitingCall {
     pub(crate) task: TaskId,
     /// Whether it may be answered with a task.
     pub(crate) client: Client,
-    /// Whose task it is.
-    pub(crate) origin: Origin,
     /// Until when it waits, in milliseconds since 1970.
     pub(crate) deadline: u64,
-}
-
-/// Which call made a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Origin {
-    /// This one, so taking it back stops the job.
-    New,
-    /// An earlier one with the same idempotency key, which taking back this one does not concern.
-    Earlier,
 }
 
 impl Ticket {

@@ -17,10 +17,8 @@ use crate::rpc::RpcError;
 /// What became of an order.
 #[derive(Debug)]
 pub(crate) enum Begun {
-    /// A new task, whose job was started.
-    New(Durable<Facts>),
-    /// The task of an earlier call with the same idempotency key.
-    Earlier(Durable<Facts>),
+    /// A task: a new one whose job was started, or that of an earlier call with the same idempotency key.
+    Task(Durable<Facts>),
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -96,7 +94,7 @@ fn create(
     let record = record(TaskId::from_random_bytes(world.random_bytes()), cx, order);
     let indexes = indexes(&record.facts, slot)?;
     match write(world, record, Expectation::Absent, indexes) {
-        Ok(facts) => begun(start(world, facts, 0, &order.spec)?, Begun::New),
+        Ok(facts) => Ok(Some(begun(start(world, facts, 0, &order.spec)?))),
         Err(error) => refusal(error),
     }
 }
@@ -112,14 +110,11 @@ fn refusal(error: StoreError) -> Result<Option<Begun>, RpcError> {
     }
 }
 
-fn begun(
-    started: Started,
-    as_task: fn(Durable<Facts>) -> Begun,
-) -> Result<Option<Begun>, RpcError> {
-    Ok(Some(match started {
-        Started::Job(facts) => as_task(facts),
+fn begun(started: Started) -> Begun {
+    match started {
+        Started::Job(facts) => Begun::Task(facts),
         Started::Refused(error) => Begun::Refused(Refused::NotStarted(error)),
-    }))
+    }
 }
 
 fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
@@ -174,10 +169,10 @@ fn join(
     };
     let live = match loaded.state {
         State::Live(live) if !live.cancel_requested => live,
-        State::Live(_) | State::Terminal(_) => return Ok(Some(Begun::Earlier(loaded.facts))),
+        State::Live(_) | State::Terminal(_) => return Ok(Some(Begun::Task(loaded.facts))),
     };
     if world.inspect(loaded.facts.id.as_str())? != JobState::Unknown {
-        return Ok(Some(Begun::Earlier(loaded.facts)));
+        return Ok(Some(Begun::Task(loaded.facts)));
     }
     // Says in the record that this attempt is the last one before making it, so that the first call, should
     // it still be alive and fail to start the job, leaves the record to this one.
@@ -196,10 +191,7 @@ fn join(
         Expectation::WrittenBy(loaded.version),
         Vec::new(),
     ) {
-        Ok(facts) => begun(
-            start(world, facts, again.attempt, &recorded)?,
-            Begun::Earlier,
-        ),
+        Ok(facts) => Ok(Some(begun(start(world, facts, again.attempt, &recorded)?))),
         Err(error) => refusal(error),
     }
 }

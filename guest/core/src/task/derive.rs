@@ -1,6 +1,5 @@
 //! From a live record and what its job says to the task's state.
 
-use super::call_result::CallResult;
 use super::record::{Ending, Live, TaskError, Terminal};
 use super::{TaskId, status_message};
 use crate::imports::{
@@ -62,32 +61,44 @@ fn from_outcome(
     live: Live,
     outcome: &JobOutcome,
 ) -> Result<Derived, Failure> {
-    let ended = |ending, status_message| Terminal {
-        ended_at: outcome.ended_at,
-        status_message,
-        ending,
-    };
-    let failed = |message: &str| ended(Ending::Failed(failure(message)), message.to_owned());
-    let cancelled = || ended(Ending::Cancelled, status_message::cancelled(outcome));
     Ok(match (outcome.stopped, &outcome.end) {
         (Some(StopCause::Expired), _) => Derived::Expired,
         (_, End::Lost(Loss::NeverStarted)) if live.cancel_requested => {
-            Derived::NeverRan(cancelled())
+            Derived::NeverRan(cancelled(jobs, id, outcome))
         }
         (_, End::Lost(loss @ Loss::NeverStarted)) => {
-            Derived::NeverRan(failed(status_message::lost(*loss)))
+            Derived::NeverRan(failed(jobs, id, outcome, status_message::lost(*loss)))
         }
-        (Some(StopCause::Cancelled), _) => Derived::Ended(cancelled()),
-        (_, End::Lost(loss)) => Derived::Ended(failed(status_message::lost(*loss))),
-        (Some(StopCause::ShutDown), _) => Derived::Ended(failed(status_message::SHUT_DOWN)),
-        (Some(StopCause::TimedOut) | None, _) => {
-            let result = CallResult::from(run::finished(jobs, id.as_str(), outcome)?);
-            Derived::Ended(ended(
-                Ending::Completed(result),
-                status_message::completed(outcome),
-            ))
+        (Some(StopCause::Cancelled), _) => Derived::Ended(cancelled(jobs, id, outcome)),
+        (_, End::Lost(loss)) => {
+            Derived::Ended(failed(jobs, id, outcome, status_message::lost(*loss)))
         }
+        (Some(StopCause::ShutDown), _) => {
+            Derived::Ended(failed(jobs, id, outcome, status_message::SHUT_DOWN))
+        }
+        (Some(StopCause::TimedOut) | None, _) => Derived::Ended(Terminal {
+            ended_at: outcome.ended_at,
+            status_message: status_message::completed(outcome),
+            ending: Ending::Completed(run::finished(jobs, id.as_str(), outcome)?.into()),
+        }),
     })
+}
+
+fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome) -> Terminal {
+    Terminal {
+        ended_at: outcome.ended_at,
+        status_message: status_message::cancelled(jobs, id, outcome),
+        ending: Ending::Cancelled,
+    }
+}
+
+fn failed(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome, message: &str) -> Terminal {
+    let words = message.to_owned();
+    Terminal {
+        ended_at: outcome.ended_at,
+        status_message: status_message::with_last_line(jobs, id, outcome, words),
+        ending: Ending::Failed(failure(message)),
+    }
 }
 
 fn failure(message: &str) -> TaskError {

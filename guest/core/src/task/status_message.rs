@@ -37,23 +37,38 @@ pub(crate) fn completed(outcome: &JobOutcome) -> String {
     }
 }
 
-/// How a job was cancelled.
-pub(crate) fn cancelled(outcome: &JobOutcome) -> String {
+/// How a job was cancelled, and where it was: such a task has no result that would say so.
+pub(crate) fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome) -> String {
     if outcome.end == End::Lost(Loss::NeverStarted) {
         return "cancelled before the job started".to_owned();
     }
-    format!("cancelled after {}", duration(outcome.duration_ms))
+    let cancelled = format!("cancelled after {}", duration(outcome.duration_ms));
+    with_last_line(jobs, id, outcome, cancelled)
+}
+
+/// Words and the last line of a job that left no result.
+pub(crate) fn with_last_line(
+    jobs: &mut impl Jobs,
+    id: &TaskId,
+    outcome: &JobOutcome,
+    words: String,
+) -> String {
+    match last_line(jobs, id.as_str(), outcome.output_bytes) {
+        Some(line) => format!("{words}; last line: {line}"),
+        None => words,
+    }
 }
 
 /// Why nobody knows how a job ended; also the message of the task's error.
 pub(crate) fn lost(loss: Loss) -> &'static str {
     match loss {
         Loss::Supervisor => {
-            "the process that supervised the job was killed; the job was stopped and its result is lost: \
-             run it again"
+            "the process that supervised the job was killed, and the job with it; how far it got is not known: \
+             look before you run it again"
         }
         Loss::Machine => {
-            "the machine was restarted while the job ran; its result is lost: run it again"
+            "the machine was restarted while the job ran; how far it got is not known: look before you run it \
+             again"
         }
         Loss::NeverStarted => {
             "the server ended before it started the job; it was not run: run it again"
@@ -62,8 +77,8 @@ pub(crate) fn lost(loss: Loss) -> &'static str {
 }
 
 /// What the error of a task says whose job was stopped by the machine's shutdown.
-pub(crate) const SHUT_DOWN: &str =
-    "the job was stopped because the machine was shut down or its session ended: run it again";
+pub(crate) const SHUT_DOWN: &str = "the job was stopped because the machine was shut down or its session ended; how far it got is not known: look \
+     before you run it again";
 
 fn cause_in_words(cause: StopCause) -> &'static str {
     match cause {

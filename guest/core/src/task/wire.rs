@@ -2,6 +2,8 @@
 //!
 //! *Source:* SEP-2663, Tasks, and Task Creation.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::call_result::CallResult;
@@ -17,7 +19,7 @@ use crate::text::iso8601;
 pub(crate) struct Task<'a> {
     task_id: &'a str,
     status: Status,
-    status_message: &'a str,
+    status_message: Cow<'a, str>,
     created_at: String,
     last_updated_at: String,
     ttl_ms: Option<u64>,
@@ -52,7 +54,7 @@ pub(crate) fn working<'a>(
 ) -> Task<'a> {
     Task {
         status: Status::Working,
-        status_message,
+        status_message: labelled(facts, status_message),
         // Moves with every look, as the message does; never before the creation, whatever the clock does.
         last_updated_at: iso8601(now.max(facts.created_at)),
         poll_interval_ms: Some(poll_interval_ms(now.saturating_sub(facts.created_at))),
@@ -63,7 +65,7 @@ pub(crate) fn working<'a>(
 /// A task that has ended.
 pub(crate) fn ended<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Task<'a> {
     let task = Task {
-        status_message: &terminal.status_message,
+        status_message: labelled(facts, &terminal.status_message),
         last_updated_at: iso8601(terminal.ended_at),
         ..base(facts)
     };
@@ -89,12 +91,20 @@ fn base(facts: &Facts) -> Task<'_> {
     Task {
         task_id: facts.id.as_str(),
         status: Status::Working,
-        status_message: "",
+        status_message: Cow::Borrowed(""),
         created_at: iso8601(facts.created_at),
         last_updated_at: String::new(),
         ttl_ms: facts.ttl_ms,
         poll_interval_ms: None,
         result: None,
         error: None,
+    }
+}
+
+/// A message that begins with what the caller called the task: no other member of a task could carry it.
+fn labelled<'a>(facts: &Facts, message: &'a str) -> Cow<'a, str> {
+    match &facts.label {
+        None => Cow::Borrowed(message),
+        Some(label) => Cow::Owned(format!("{label}: {message}")),
     }
 }

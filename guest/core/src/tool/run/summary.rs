@@ -23,7 +23,7 @@ pub(super) fn running(id: &str, progress: Option<&Progress>) -> String {
         "{so_far}, in the background, as task {id}; it does not need this connection.\n\n\
          Do not call `run` again to get its result: that would start the command a second time. \
          A client with the Tasks extension gets it from tasks/get with this id; in a terminal, \
-         `backburner show {id}` shows it."
+         `backburner show {id}` shows it, with the --data-dir of this server if it was given one."
     )
 }
 

@@ -130,10 +130,7 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
         "could not be started: there is no program `nope`",
     );
     check_summary(
-        stopped(
-            End::NotStarted("a detail".to_owned()),
-            StopCause::Cancelled,
-        ),
+        stopped(End::NotStarted("a detail".to_owned()), StopCause::Cancelled),
         "stopped before it was executed: it was cancelled",
     );
     check_summary(
