@@ -135,12 +135,10 @@ pub struct RunOptions {
     pub json: bool,
 
     /// A shell line, where it is one word; else a program and its arguments, which run without a shell
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
+    ///
+    /// Options of `run` go before it: everything after its first word belongs to the command. Its standard input is
+    /// empty.
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
@@ -225,6 +223,13 @@ mod tests {
         assert_eq!(options.command, ["grep", "--json", "-r", "x"]);
         assert!(!options.json);
         assert_eq!(run(&["run", "--", "-x"]).command, ["-x"]);
+    }
+
+    #[test]
+    fn an_unknown_option_is_not_taken_for_the_command() {
+        for line in [&["run", "--detatch", "true"][..], &["run", "-x"]] {
+            parse(line).expect_err("it is a slip of the finger");
+        }
     }
 
     #[test]

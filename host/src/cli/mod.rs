@@ -70,7 +70,11 @@ fn show_command_of(program: &Path, data_dir: Option<&Path>, id: &str) -> String 
     let program = quoted(program);
     match data_dir {
         None => format!("{program} show {id}"),
-        Some(path) => format!("{program} show {id} --data-dir {}", quoted(path)),
+        Some(path) => {
+            // Wherever it is typed; a path that has no absolute form is left as the person wrote it.
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            format!("{program} show {id} --data-dir {}", quoted(&path))
+        }
     }
 }
 
@@ -95,6 +99,8 @@ mod tests {
         assert_eq!(show_command_of(program, None, "ID"), "backburner show ID");
         assert_eq!(shown("/a/b-1"), "backburner show ID --data-dir /a/b-1");
         assert_eq!(shown("/a b"), "backburner show ID --data-dir '/a b'");
-        assert_eq!(shown("it's"), r"backburner show ID --data-dir 'it'\''s'");
+        assert_eq!(shown("/it's"), r"backburner show ID --data-dir '/it'\''s'");
+        let here = std::env::current_dir().expect("there is one").join("loose");
+        assert!(shown("loose").contains(&*here.to_string_lossy()));
     }
 }

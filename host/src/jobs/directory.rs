@@ -17,7 +17,6 @@ use super::{files, native};
 const FORMAT: u32 = 1;
 
 const SPEC: &str = "spec.jsonl";
-const STARTED: &str = "started.json";
 const ALIVE: &str = "alive";
 const CONTROL: &str = "control";
 const STOP: &str = "stop";
@@ -82,6 +81,7 @@ impl JobDirectory {
         let mut text = encode(origin)?;
         text.push(b'\n');
         serde_json::to_writer(&mut text, spec)?;
+        text.push(b'\n');
         files::create(&self.dir, SPEC)?.write_all(&text)?;
         native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"alive")?;
         native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"control")?;
@@ -164,21 +164,25 @@ impl JobDirectory {
     /// Everything that the job was asked for.
     pub(crate) fn origin_and_spec(&self) -> io::Result<(Origin, Spec)> {
         let text = files::read(&self.dir, SPEC)?.ok_or(ErrorKind::NotFound)?;
-        let mut lines = text.splitn(2, |byte| *byte == b'\n');
+        let mut lines = text.split(|byte| *byte == b'\n');
         let origin = decode(lines.next().unwrap_or_default())?;
         let spec = serde_json::from_slice(lines.next().unwrap_or_default())?;
         Ok((origin, spec))
     }
 
-    /// Records which process the command is.
+    /// Records which process the command is, as one more line: a file of its own is what costs most about a short
+    /// job on some file systems.
     pub(crate) fn record_started(&self, started: &Started) -> io::Result<()> {
-        files::create(&self.dir, STARTED)?.write_all(&encode(started)?)
+        let file = files::open(&self.dir, SPEC, OFlags::WRONLY | OFlags::APPEND)?;
+        let mut file = file.ok_or(ErrorKind::NotFound)?;
+        file.write_all(&encode(started)?)
     }
 
     /// Which process the command is, if that was recorded.
     pub(crate) fn started(&self) -> Option<Started> {
         // A supervisor that was killed while it wrote leaves half a record, which is none.
-        decode(&files::read(&self.dir, STARTED).ok()??).ok()
+        let text = files::read(&self.dir, SPEC).ok()??;
+        decode(text.split(|byte| *byte == b'\n').nth(2)?).ok()
     }
 
     /// How the job ended, if that is known.

@@ -47,12 +47,33 @@ pub(crate) const OUTCOME_RETRY: Duration = Duration::from_secs(1);
 /// disk must not cost a failing system call for each of its lines.
 pub(crate) const OUTPUT_RETRY_MS: u64 = 250;
 
-/// What one read takes from a pipe at most: the pipe's capacity on Linux.
-pub(crate) const PIPE_READ_BYTES: usize = 64 * 1024;
+/// The capacity asked for each of a job's output pipes on Linux. There each write, however short, takes a page,
+/// so this is 64 writes that a supervisor may be behind before the job waits for it. The pipes of one user
+/// may have 64 MiB in all before all of the user's new pipes get small ones.
+#[cfg(target_os = "linux")]
+pub(crate) const PIPE_BYTES: usize = 256 * 1024;
 
-/// How many times a pipe is read after the last process of the job has ended, at most: enough for the
+/// How many bytes of a stream are kept in memory before they are recorded, at most: twice what a pipe holds.
+pub(crate) const TAKEN_BYTES: usize = 512 * 1024;
+
+/// How many writes are taken out of a pipe before they are recorded, at most.
+pub(crate) const TAKEN_WRITES: usize = 4096;
+
+/// How many changes between the streams may be waiting to be recorded before their order is given up: more than
+/// both pipes hold writes, so only senders of false signals get there.
+pub(crate) const WAITING_TURNS: usize = 8192;
+
+/// How often in a row pipes and signals are read until they agree, before other things are looked after.
+pub(crate) const TAKING_PASSES: usize = 256;
+
+/// How often in a row 128 announced writes are taken before the pipes are read: as often as both pipes, full of
+/// the shortest writes, with the largest capacity need it, and more.
+#[cfg(target_os = "linux")]
+pub(crate) const HEARINGS: usize = 16;
+
+/// How many times the pipes are emptied after the last process of the job has ended, at most: enough for the
 /// largest capacity that an ordinary user can give a pipe on Linux, 1 MiB.
-pub(crate) const PIPE_DRAIN_READS: usize = 32;
+pub(crate) const DRAIN_ROUNDS: usize = 32;
 
 /// How young the last index entry may be for more output of the same stream to be added to it. It bounds
 /// the error of a fragment's time, and the index of a job that writes single bytes.

@@ -10,11 +10,10 @@
 //!
 //! | name | what it is |
 //! |---|---|
-//! | `spec.jsonl` | when and in which boot the job was asked for; what to run |
+//! | `spec.jsonl` | when and in which boot the job was asked for; what to run; which process the command is |
 //! | `alive` | a FIFO that somebody holds open for writing as long as the supervisor lives |
 //! | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
 //! | `stop` | a symbolic link whose target is the cause: one atomic step, the first one wins, no block needed |
-//! | `started.json` | which process the command is |
 //! | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 //! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
 //! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |

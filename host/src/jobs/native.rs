@@ -92,6 +92,74 @@ fn between_fork_and_exec(supervisor: Pid) -> io::Result<()> {
     }
 }
 
+/// The `fcntl` command that chooses which signal announces I/O, which the crate `libc` does not have.
+#[cfg(target_os = "linux")]
+const F_SETSIG: libc::c_int = 10;
+
+/// A signal that nobody else uses, of the kind that the kernel queues instead of merging.
+#[cfg(target_os = "linux")]
+pub(crate) fn write_signal() -> i32 {
+    libc::SIGRTMIN() + 1
+}
+
+/// Has the kernel queue `signal` for this process at each write into a pipe whose reading end `pipe` is, with
+/// the number of that descriptor. Reading from it does not block any more.
+///
+/// # Errors
+/// As `fcntl(2)`.
+#[cfg(target_os = "linux")]
+pub(crate) fn announce_writes(pipe: std::os::fd::BorrowedFd<'_>, signal: i32) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let settings = [
+        (F_SETSIG, signal),
+        (libc::F_SETOWN, own),
+        (libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK),
+    ];
+    for (command, value) in settings {
+        // SAFETY: the descriptor is open for the length of the borrow, and each of these commands takes
+        // a number and no pointer.
+        if unsafe { libc::fcntl(pipe.as_raw_fd(), command, value) } == -1 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Keeps these signals from being delivered, and gives a descriptor from which they are read instead, in the
+/// form of `signalfd(2)` and without blocking.
+///
+/// # Errors
+/// As `signalfd(2)`.
+#[cfg(target_os = "linux")]
+pub(crate) fn queue_signals(signals: &[i32]) -> io::Result<std::os::fd::OwnedFd> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: an all-zero `sigset_t` is a valid value to be overwritten by `sigemptyset`; all pointers are
+    // to it, and the old mask is not asked for. This process has one thread, so its mask is everybody's.
+    let queue = unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in signals {
+            libc::sigaddset(&raw mut set, *signal);
+        }
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
+    };
+    if queue == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor has just been opened and is nobody else's.
+    Ok(unsafe { std::os::fd::OwnedFd::from_raw_fd(queue) })
+}
+
+/// How many bytes a page has.
+#[cfg(target_os = "linux")]
+pub(crate) fn page_bytes() -> usize {
+    // SAFETY: `sysconf` reads a number that never changes.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).expect("every Linux has pages and says how large they are")
+}
+
 /// Makes a FIFO that only its owner may use.
 ///
 /// # Errors

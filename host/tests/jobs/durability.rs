@@ -200,11 +200,7 @@ fn a_job_of_another_boot_is_lost_and_its_numbers_are_nobodys() {
         .arg("64")
         .spawn()
         .expect("it exists");
-    let started = format!(
-        r#"{{"format":1,"content":{{"pid":{},"start_ticks":1}}}}"#,
-        stranger.id()
-    );
-    fs::write(directory.join("started.json"), started).expect("it is writable");
+    claim(&directory, stranger.id());
 
     let outcome = lab.outcome(id);
     assert_eq!(
@@ -232,11 +228,7 @@ fn a_recycled_process_id_is_left_alone_in_the_same_boot_too() {
         .arg("65")
         .spawn()
         .expect("it exists");
-    let started = format!(
-        r#"{{"format":1,"content":{{"pid":{},"start_ticks":1}}}}"#,
-        stranger.id()
-    );
-    fs::write(directory.join("started.json"), started).expect("it is writable");
+    claim(&directory, stranger.id());
     assert_eq!(
         lab.outcome(id).end,
         End::Lost {
@@ -286,4 +278,13 @@ fn rubbish_of_a_crash_is_cleared_away_when_it_is_old() {
         workshop.join("new-fresh").exists(),
         "somebody may be at work in it"
     );
+}
+
+/// Makes a job's record say that its command is a process that was started at another time.
+fn claim(directory: &std::path::Path, pid: u32) {
+    let path = directory.join("spec.jsonl");
+    let text = fs::read_to_string(&path).expect("it is there");
+    let kept: Vec<&str> = text.lines().take(2).collect();
+    let started = format!(r#"{{"format":1,"content":{{"pid":{pid},"start_ticks":1}}}}"#);
+    fs::write(path, format!("{}\n{started}", kept.join("\n"))).expect("it is writable");
 }

@@ -3,8 +3,9 @@
 use std::fs;
 
 use backburner::jobs::{End, Jobs, Spec, Stream};
+use uuid::Uuid;
 
-use crate::lab::{Lab, shell};
+use crate::lab::{Lab, program, shell};
 
 #[test]
 fn bytes_are_kept_as_they_are_with_their_stream() {
@@ -132,6 +133,134 @@ fn a_full_disk_costs_output_and_not_the_outcome() {
         assert!(outcome.dropped_bytes > 0);
         lab.jobs.forget(id).expect("it has ended");
     }
+}
+
+#[test]
+fn writes_are_in_their_order_across_both_streams() {
+    let lab = Lab::new();
+    let line = "for i in {1..500}; do echo o$i; echo e$i >&2; done";
+    let (id, _) = lab.run(&program(&["bash", "-c", line]));
+    let wanted: String = (1..=500).map(|i| format!("o{i}\ne{i}\n")).collect();
+    assert_eq!(lab.text(id), wanted);
+    let fragments = lab.fragments(id);
+    let streams = [Stream::Stdout, Stream::Stderr].into_iter().cycle();
+    let mut pairs = fragments.iter().zip(streams);
+    assert!(pairs.all(|(fragment, stream)| fragment.stream == stream));
+    assert_eq!(fragments.len(), 1000);
+}
+
+#[test]
+fn the_order_is_kept_while_the_supervisor_does_not_keep_up() {
+    let lab = Lab::new();
+    // Stopped, so that both pipes become full and the job waits for them.
+    let line = "kill -STOP $PPID; (sleep 0.3; kill -CONT $PPID) & \
+        for i in {1..300}; do echo o$i; echo e$i >&2; done; wait";
+    let (id, _) = lab.run(&program(&["bash", "-c", line]));
+    let wanted: String = (1..=300).map(|i| format!("o{i}\ne{i}\n")).collect();
+    assert_eq!(lab.text(id), wanted);
+}
+
+#[test]
+fn a_trace_is_in_its_place() {
+    let lab = Lab::new();
+    let line = "set -x; echo one; ls /no/such/place; echo two >&2; /bin/echo three";
+    let (id, _) = lab.run(&shell(line));
+    let text = lab.text(id);
+    let (before, after) = text.split_once("ls: ").expect("ls complains");
+    assert!(
+        before.ends_with("+ echo one\none\n+ ls /no/such/place\n"),
+        "{text}"
+    );
+    let after = after.split_once('\n').expect("ls complains in a line").1;
+    assert_eq!(after, "+ echo two\ntwo\n+ /bin/echo three\nthree\n");
+}
+
+#[test]
+fn large_writes_are_whole_within_their_stream() {
+    let lab = Lab::new();
+    let line = "for i in 1 2 3 4 5 6 7 8; do \
+        head -c 100000 /dev/zero | tr '\\0' $i; head -c 100000 /dev/zero | tr '\\0' $i >&2; done";
+    let (id, outcome) = lab.run(&Spec {
+        output_limit_bytes: 16 << 20,
+        ..shell(line)
+    });
+    assert_eq!(
+        (outcome.output_bytes, outcome.dropped_bytes),
+        (1_600_000, 0)
+    );
+    let wanted: Vec<u8> = (b'1'..=b'8').flat_map(|it| vec![it; 100_000]).collect();
+    for stream in [Stream::Stdout, Stream::Stderr] {
+        assert!(of_stream(&lab, id, stream) == wanted, "{stream:?}");
+    }
+    // Each of these writers has ended before the next one begins.
+    let together = lab.text(id);
+    let wanted: String = ('1'..='8')
+        .map(|it| it.to_string().repeat(200_000))
+        .collect();
+    assert!(together == wanted);
+}
+
+#[test]
+fn too_many_signals_cost_the_order_and_no_byte() {
+    let lab = Lab::with_prelude("prlimit --sigpending=8 --pid $$ 2>/dev/null");
+    let line = "kill -STOP $PPID; (sleep 0.1; kill -CONT $PPID) & \
+        for i in {1..3000}; do echo o$i; echo e$i >&2; done; wait";
+    let (id, outcome) = lab.run(&program(&["bash", "-c", line]));
+    assert_eq!(outcome.dropped_bytes, 0);
+    for (stream, letter) in [(Stream::Stdout, 'o'), (Stream::Stderr, 'e')] {
+        let wanted: String = (1..=3000).map(|i| format!("{letter}{i}\n")).collect();
+        assert!(
+            of_stream(&lab, id, stream) == wanted.as_bytes(),
+            "{stream:?}"
+        );
+    }
+}
+
+#[test]
+fn programs_that_treat_their_output_in_their_own_way_lose_nothing() {
+    let lab = Lab::new();
+    let cases = [
+        // Opened anew: the kernel merges such writes.
+        (
+            "for i in 1 2 3; do echo $i >/dev/stdout; echo $i >/proc/self/fd/1; done",
+            "1\n1\n2\n2\n3\n3\n",
+        ),
+        // One pipe into the other, by splicing where the program can do that.
+        ("printf 'a\\nb\\n' | tee /dev/stderr | cat", "a\nb\na\nb\n"),
+        (
+            "head -c 300000 /dev/zero | tr '\\0' x > f$$; cat f$$ > /dev/stdout; rm f$$",
+            "",
+        ),
+        // Both streams in one.
+        ("(echo a; echo b >&2; echo c) 2>&1", "a\nb\nc\n"),
+        ("exec 1>&-; echo gone 2>/dev/null; echo here >&2", "here\n"),
+    ];
+    for (line, wanted) in cases {
+        let (id, outcome) = lab.run(&Spec {
+            directory: Some(lab.data_directory().to_string_lossy().into_owned()),
+            ..shell(line)
+        });
+        let text = lab.text(id);
+        if wanted.is_empty() {
+            assert!(text == "x".repeat(300_000), "{} of {line}", text.len());
+        } else {
+            let mut found: Vec<_> = text.lines().collect();
+            let mut lines: Vec<_> = wanted.lines().collect();
+            if line.contains("tee") {
+                found.sort_unstable();
+                lines.sort_unstable();
+            }
+            assert_eq!(found, lines, "{line}");
+        }
+        assert_eq!(outcome.dropped_bytes, 0);
+    }
+}
+
+/// What a job wrote to one stream.
+fn of_stream(lab: &Lab, id: Uuid, stream: Stream) -> Vec<u8> {
+    let fragments = lab.fragments(id).into_iter();
+    let own = fragments.filter(|it| it.stream == stream);
+    own.flat_map(|it| it.bytes).collect()
 }
 
 /// A disk of one megabyte.

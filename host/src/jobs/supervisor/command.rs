@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::super::model::{self, Spec};
 use super::super::native;
 use super::TASK_VARIABLE;
+use super::streams::Streams;
 
 /// A command that has been executed, and our ends of its pipes, none of which ever blocks.
 pub(super) struct Spawned {
@@ -21,9 +22,7 @@ pub(super) struct Spawned {
     /// What it reads; `None` where there is nothing to read.
     pub(super) stdin: Option<OwnedFd>,
     /// What it writes.
-    pub(super) stdout: OwnedFd,
-    /// What it complains.
-    pub(super) stderr: OwnedFd,
+    pub(super) streams: Streams,
 }
 
 /// Executes the command of a job.
@@ -33,6 +32,7 @@ pub(super) struct Spawned {
 pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
     let words = words(spec);
     let directory = spec.directory.as_deref().unwrap_or("/");
+    let (streams, ends) = Streams::open().map_err(|error| unusable(&error))?;
     let mut command = Command::new(&words[0]);
     command
         .args(&words[1..])
@@ -46,31 +46,26 @@ pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
         } else {
             Stdio::piped()
         })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .stdout(ends.stdout)
+        .stderr(ends.stderr);
     native::prepare_child(&mut command, rustix::process::getpid());
     let child = command
         .spawn()
         .map_err(|error| explain(&error, &words[0], directory))?;
-    connect(child).map_err(|error| format!("the command's pipes cannot be used: {error}"))
+    let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let stdin = child.stdin.map(OwnedFd::from);
+    if let Some(pipe) = &stdin {
+        rustix::io::ioctl_fionbio(pipe, true).map_err(|error| unusable(&error.into()))?;
+    }
+    Ok(Spawned {
+        pid: raw.expect("the kernel gives out positive process ids"),
+        stdin,
+        streams,
+    })
 }
 
-fn connect(child: std::process::Child) -> io::Result<Spawned> {
-    let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let spawned = Spawned {
-        pid: raw.expect("the kernel gives out positive process ids"),
-        stdin: child.stdin.map(OwnedFd::from),
-        stdout: child.stdout.expect("it was asked to be a pipe").into(),
-        stderr: child.stderr.expect("it was asked to be a pipe").into(),
-    };
-    for pipe in spawned
-        .stdin
-        .iter()
-        .chain([&spawned.stdout, &spawned.stderr])
-    {
-        rustix::io::ioctl_fionbio(pipe, true)?;
-    }
-    Ok(spawned)
+fn unusable(error: &io::Error) -> String {
+    format!("the command's pipes cannot be used: {error}")
 }
 
 /// The program and its arguments.
@@ -121,7 +116,13 @@ fn explain(error: &io::Error, program: &OsString, directory: &str) -> String {
         ErrorKind::NotFound if name.contains('/') && Path::new(program).exists() => {
             format!("the interpreter that {name} names in its first line does not exist")
         }
+        ErrorKind::NotFound if name.contains(char::is_whitespace) => format!(
+            "there is no program `{name}`; a shell line is given alone, without a list of arguments"
+        ),
         ErrorKind::NotFound if name.contains('/') => format!("there is no file {name}"),
+        ErrorKind::PermissionDenied if Path::new(program).is_dir() => {
+            format!("{name} is a directory; name a program")
+        }
         ErrorKind::NotFound => {
             format!("there is no program {name} on the PATH; install it or give its full path")
         }
@@ -166,6 +167,13 @@ mod tests {
                 "no file /no/such/file",
             ),
             (ErrorKind::NotFound, "/etc/passwd", "/", "interpreter"),
+            (
+                ErrorKind::NotFound,
+                "echo hi",
+                "/",
+                "a shell line is given alone",
+            ),
+            (ErrorKind::PermissionDenied, "/", "/", "/ is a directory"),
             (
                 ErrorKind::PermissionDenied,
                 "/etc/passwd",

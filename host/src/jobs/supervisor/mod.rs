@@ -12,8 +12,8 @@
 //! A process that may not be signalled, since it runs as somebody else, is waited for. A server that runs in a
 //! job, and what that server starts, descends from the job and ends with it.
 //!
-//! The order of output across the two streams is the order in which this loop saw it: two pipes do not say
-//! which of them was written first.
+//! Output is recorded in the order in which it was written, across both streams: module `streams` says how, and
+//! how exactly.
 
 mod command;
 mod ending;
@@ -21,6 +21,7 @@ mod family;
 mod feed;
 mod life;
 mod signals;
+mod streams;
 mod watch;
 
 use std::ffi::OsString;

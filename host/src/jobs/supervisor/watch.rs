@@ -1,21 +1,21 @@
 //! The loop of a supervisor: waits for pipes, signals, requests and deadlines, and does what they call for.
 
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 
 use super::super::clock;
 use super::super::directory::JobDirectory;
-use super::super::limits::{PIPE_DRAIN_READS, PIPE_READ_BYTES};
-use super::super::model::{Process, Spec, StopCause, Stream};
-use super::super::output::{Moment, Recorder};
+use super::super::limits::DRAIN_ROUNDS;
+use super::super::model::{Process, Spec, StopCause};
+use super::super::output::Recorder;
 use super::command::Spawned;
 use super::family::{Family, Left};
 use super::feed::Feed;
 use super::life::{Action, Life};
 use super::signals::Signals;
+use super::streams::{Rest, Streams};
 
 /// What a supervisor has before its command is executed, and uses until the job is over.
 pub(super) struct Post<'a> {
@@ -35,15 +35,16 @@ pub(super) struct Watch<'a, 'b> {
     life: Life,
     family: Family,
     feed: Feed,
-    outputs: [(Stream, Option<OwnedFd>); 2],
-    buffer: Vec<u8>,
+    streams: Streams,
+    /// What the streams still had when they were last looked at.
+    rest: Rest,
     leftovers: Vec<Process>,
 }
 
 /// What there is to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    Output(usize),
+    Output,
     Feed,
     Child,
     Request,
@@ -73,11 +74,8 @@ impl<'a, 'b> Watch<'a, 'b> {
             life: Life::new(&spec, started_ms),
             family: Family::new(command.pid),
             feed: Feed::new(command.stdin, spec.stdin),
-            outputs: [
-                (Stream::Stdout, Some(command.stdout)),
-                (Stream::Stderr, Some(command.stderr)),
-            ],
-            buffer: vec![0; PIPE_READ_BYTES],
+            streams: command.streams,
+            rest: Rest::Nothing,
             leftovers: Vec::new(),
         }
     }
@@ -86,6 +84,9 @@ impl<'a, 'b> Watch<'a, 'b> {
     pub(super) fn run(mut self) -> Over {
         loop {
             let ready = self.wait();
+            if self.rest == Rest::More && ready.first() != Some(&Source::Output) {
+                self.take_output();
+            }
             // Output first: what was written before the end comes before the end.
             for source in ready {
                 if self.handle(source) == Left::Nothing {
@@ -101,9 +102,12 @@ impl<'a, 'b> Watch<'a, 'b> {
     }
 
     fn over(mut self) -> Over {
-        for number in 0..self.outputs.len() {
-            // Bounded, since a stranger may hold the pipe that a job passed to it.
-            let _drained = (0..PIPE_DRAIN_READS).all(|_| self.take_output(number));
+        // Bounded, since a stranger may hold the pipe that a job passed to it.
+        for _ in 0..DRAIN_ROUNDS {
+            self.take_output();
+            if self.rest == Rest::Nothing {
+                break;
+            }
         }
         let status = self
             .family
@@ -130,20 +134,17 @@ impl<'a, 'b> Watch<'a, 'b> {
             .into_iter()
             .zip(fds)
             .filter(|(_, fd)| !fd.revents().is_empty());
-        ready.map(|(source, _)| source).collect()
+        let mut ready: Vec<Source> = ready.map(|(source, _)| source).collect();
+        ready.dedup();
+        ready
     }
 
     fn sources(&self) -> Vec<(Source, PollFd<'_>)> {
         fn readable(source: Source, fd: BorrowedFd<'_>) -> (Source, PollFd<'_>) {
             (source, PollFd::from_borrowed_fd(fd, PollFlags::IN))
         }
-        let mut sources = Vec::with_capacity(6);
-        for (number, (_, pipe)) in self.outputs.iter().enumerate() {
-            sources.extend(
-                pipe.as_ref()
-                    .map(|pipe| readable(Source::Output(number), pipe.as_fd())),
-            );
-        }
+        let mut sources = Vec::with_capacity(7);
+        sources.extend(self.streams.wakers().map(|fd| (Source::Output, fd)));
         let writable = |pipe| (Source::Feed, PollFd::from_borrowed_fd(pipe, PollFlags::OUT));
         sources.extend(self.feed.pipe().map(writable));
         // At a shutdown everybody is asked to end at once: the request comes before its effect. Any other
@@ -156,6 +157,9 @@ impl<'a, 'b> Watch<'a, 'b> {
 
     /// How long nothing has to be done, if nothing happens.
     fn timeout_ms(&self) -> Option<u64> {
+        if self.rest == Rest::More {
+            return Some(0);
+        }
         let deadline = self
             .life
             .wake_at_ms()
@@ -171,9 +175,7 @@ impl<'a, 'b> Watch<'a, 'b> {
 
     fn handle(&mut self, source: Source) -> Left {
         match source {
-            Source::Output(number) => {
-                self.take_output(number);
-            }
+            Source::Output => self.take_output(),
             Source::Feed => self.feed.advance(),
             Source::Child => {
                 drain(self.post.signals.child());
@@ -235,29 +237,8 @@ impl<'a, 'b> Watch<'a, 'b> {
         }
     }
 
-    /// Takes what is in a pipe, up to a buffer full. Whether there may be more.
-    fn take_output(&mut self, number: usize) -> bool {
-        let (stream, pipe) = &mut self.outputs[number];
-        let Some(open) = pipe else {
-            return false;
-        };
-        match rustix::io::read(open, self.buffer.as_mut_slice()) {
-            Ok(0) => {
-                *pipe = None;
-                false
-            }
-            Ok(taken) => {
-                let now = Moment {
-                    wall_ms: clock::wall_ms(),
-                    monotonic_ms: clock::monotonic_ms(),
-                };
-                self.post
-                    .recorder
-                    .record(*stream, &self.buffer[..taken], now);
-                true
-            }
-            Err(error) => error == Errno::INTR,
-        }
+    fn take_output(&mut self) {
+        self.rest = self.streams.record(&mut self.post.recorder);
     }
 }
 
