@@ -40,3 +40,6 @@ pub(crate) const POLL_MAX_MS: u64 = 15_000;
 /// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. Both change only
 /// with the server's version.
 pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// How many characters of a client's own words an error message repeats, so that they do not flood a log.
+pub(crate) const ECHOED_CHARS: usize = 100;

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::ticket::WaitingCall;
 use crate::config::Config;
 use crate::imports::{StartError, StartErrorKind, World};
+use crate::limits::ECHOED_CHARS;
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome};
 use crate::rpc::members::{object, present, string};
@@ -21,6 +22,7 @@ use crate::task::call_result::CallResult;
 use crate::task::order::Order;
 use crate::task::record::Facts;
 use crate::task::{Durable, wire};
+use crate::text::shorten;
 use crate::tool::ToolResult;
 use crate::tool::run::Arguments;
 
@@ -74,6 +76,7 @@ fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcErro
     let params: Params<'_> = object("params", request.params)?;
     let name = string("name", params.name)?;
     if name != "run" {
+        let name = shorten(&name, ECHOED_CHARS);
         let detail = format!("unknown tool: {name}, the tools are: run");
         return Err(RpcError::InvalidParams(detail));
     }

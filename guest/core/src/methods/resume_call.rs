@@ -44,7 +44,14 @@ fn answer(
     }
     match settle(world, cx.now, loaded)? {
         Settled::Terminal(_, terminal) => terminal_result(world, call, terminal),
-        Settled::Working(..) if why == Wake::JobEnded => Ok(call.clone().wait()),
+        Settled::Working(..) if why == Wake::JobEnded && cx.now < call.deadline => {
+            Ok(call.clone().wait())
+        }
+        // A job that ended and is not over when the time is up: what is left of it cannot be killed yet.
+        Settled::Working(facts, _) if call.client == Client::Tasks => {
+            let handle = wire::created(&facts, cx.now);
+            Ok(Outcome::Reply(reply::task(&call.request, handle)))
+        }
         Settled::Working(_, progress) => Ok(goes_on(call, progress.as_ref())),
         Settled::Expired => Ok(expired(call)),
     }

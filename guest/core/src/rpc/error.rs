@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::imports::{Failure, StoreError, StoreErrorKind};
+use crate::limits::ECHOED_CHARS;
 use crate::meta::{PROTOCOL_VERSION, TASKS_EXTENSION};
 use crate::task::TaskError;
+use crate::text::shorten;
 
 /// Why a request has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +75,12 @@ impl RpcError {
             Self::NotJson(detail) => format!("the message is not valid JSON: {detail}"),
             Self::WrongShape(detail) => format!("not a JSON-RPC 2.0 message: {detail}"),
             Self::UnsupportedVersion(version) => {
+                let version = shorten(version, ECHOED_CHARS);
                 format!("protocol revision `{version}` is not supported: use {PROTOCOL_VERSION}")
             }
-            Self::UnknownMethod(method) => format!("unknown method: {}", shortened(method)),
+            Self::UnknownMethod(method) => {
+                format!("unknown method: {}", shorten(method, ECHOED_CHARS))
+            }
             Self::Handshake => format!(
                 "this server has no handshake: it speaks protocol revision {PROTOCOL_VERSION}, where \
                  every request stands alone; send server/discover"
@@ -133,14 +138,5 @@ fn store_message(error: &StoreError) -> String {
         StoreErrorKind::Conflict | StoreErrorKind::Other => {
             format!("the server's store failed, try again: {}", error.detail)
         }
-    }
-}
-
-/// A client's own words in an error message, cut where they would flood a log.
-fn shortened(text: &str) -> String {
-    const LIMIT: usize = 100;
-    match text.char_indices().nth(LIMIT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

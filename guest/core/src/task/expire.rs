@@ -66,24 +66,30 @@ fn expire_task(
         principal: facts.principal.clone(),
         expired_at: now,
     };
-    let changes = burial(world, loaded, entry, &tombstone)?;
+    let removal_at = tombstone.removal_at();
+    // Only that the host knows a job that never started keeps its server, which may be slow, from starting it: that
+    // one is forgotten with the tombstone.
+    let keep = outcome.end == End::Lost(Loss::NeverStarted);
+    // Any other is forgotten now. Whoever dies before that, or fails, leaves it to a sweep that comes soon.
+    let soon = now.saturating_add(SWEEP_AFTER_FAILURE_MS);
+    let next = if keep { removal_at } else { soon };
+    let mut changes = burial(world, loaded, &tombstone)?;
+    changes.extend(moved(entry, keys::expiry(next, &facts.id)));
     world.commit(changes)?;
-    if outcome.end == End::Lost(Loss::NeverStarted) {
-        // Only that the host knows this job keeps its server, which may be slow, from starting it: it is
-        // forgotten with the tombstone.
-        return Ok(Some(tombstone.removal_at()));
+    if keep || world.forget(id).is_err() {
+        return Ok(Some(next));
     }
-    match world.forget(id) {
-        Ok(()) => Ok(Some(tombstone.removal_at())),
-        Err(_) => forget_sooner(world, now, &facts.id, &tombstone),
-    }
+    world.commit(vec![
+        remove(keys::expiry(next, &facts.id)),
+        put_entry(keys::expiry(removal_at, &facts.id)),
+    ])?;
+    Ok(Some(removal_at))
 }
 
 /// All that changes when a task becomes a tombstone.
 fn burial(
     store: &mut impl Store,
     loaded: &Loaded,
-    entry: &Entry,
     tombstone: &Tombstone,
 ) -> Result<Vec<Change>, RpcError> {
     let Facts {
@@ -102,24 +108,8 @@ fn burial(
         remove(keys::live(id)),
         remove(owner),
     ];
-    changes.extend(moved(entry, keys::expiry(tombstone.removal_at(), id)));
     changes.extend(idempotency::release(store, &loaded.facts)?);
     Ok(changes)
-}
-
-/// Has the tombstone looked at sooner than it has to go, to try again to delete the job's files.
-fn forget_sooner(
-    store: &mut impl Store,
-    now: u64,
-    id: &TaskId,
-    tombstone: &Tombstone,
-) -> Result<Option<u64>, RpcError> {
-    let sooner = now.saturating_add(SWEEP_AFTER_FAILURE_MS);
-    store.commit(vec![
-        remove(keys::expiry(tombstone.removal_at(), id)),
-        put_entry(keys::expiry(sooner, id)),
-    ])?;
-    Ok(Some(sooner))
 }
 
 /// Moves an entry of the expiry index to another moment.

@@ -71,7 +71,8 @@ pub(crate) fn lost(loss: Loss) -> &'static str {
              again"
         }
         Loss::NeverStarted => {
-            "the server ended before it started the job; it was not run: run it again"
+            "the server ended before it started the job; it was not run (after a failure of the whole machine it may \
+             have been, for a moment)"
         }
     }
 }
