@@ -67,6 +67,16 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// It is open to others and has something else in it: closing it could break what it is for.
+    #[error(
+        "{path} is in use for something else: choose a new or an empty data directory with --data-dir or \
+         {VARIABLE}",
+        path = path.display()
+    )]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
     /// It belongs to another user, who could read and change everything in it.
     #[error(
         "{path} belongs to user {owner} and not to you ({user}): choose another data directory with \
@@ -109,7 +119,7 @@ impl DataDir {
     /// What is created has mode 0700 whatever the umask is; a directory that was there gets it.
     ///
     /// # Errors
-    /// [`Error::Create`], [`Error::Open`] and [`Error::Foreign`].
+    /// [`Error::Create`], [`Error::Open`], [`Error::InUse`] and [`Error::Foreign`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         create(path)?;
         let unusable = |source| Error::Open {
@@ -121,6 +131,7 @@ impl DataDir {
         let before = fs::metadata(&path).map_err(unusable)?;
         check_owner(&path, &before)?;
         if before.permissions().mode() & 0o777 != MODE {
+            check_use(&path)?;
             fs::set_permissions(&path, Permissions::from_mode(MODE)).map_err(unusable)?;
         }
         let directory = open_directory(&path).map_err(unusable)?;
@@ -225,6 +236,22 @@ fn check_owner(path: &Path, metadata: &fs::Metadata) -> Result<(), Error> {
         path: path.to_owned(),
         owner,
         user,
+    })
+}
+
+/// Refuses to close a directory to others that is somebody's project or home.
+fn check_use(path: &Path) -> Result<(), Error> {
+    let unusable = |source| Error::Open {
+        path: path.to_owned(),
+        source,
+    };
+    let is_ours = path.join(crate::serve::STORE_FILE).exists();
+    let is_empty = fs::read_dir(path).map_err(unusable)?.next().is_none();
+    if is_ours || is_empty {
+        return Ok(());
+    }
+    Err(Error::InUse {
+        path: path.to_owned(),
     })
 }
 
@@ -385,5 +412,20 @@ mod tests {
         };
         let error = DataDir::open(path).expect_err("it is not ours");
         assert!(matches!(error, Error::Foreign { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_directory_of_somebodys_is_not_closed_to_others() {
+        let place = tempfile::tempdir().expect("there is room");
+        fs::write(place.path().join("index.html"), "").expect("there is room");
+        let open = Permissions::from_mode(0o755);
+        fs::set_permissions(place.path(), open).expect("it is ours");
+        let refused = DataDir::open(place.path()).expect_err("it is in use");
+        assert!(matches!(refused, Error::InUse { .. }), "{refused}");
+        let mode = fs::metadata(place.path())
+            .expect("it is there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o755);
     }
 }

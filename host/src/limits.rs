@@ -33,6 +33,9 @@ pub(crate) const LONGEST_SWEEP_PAUSE: Duration = Duration::from_secs(600);
 /// The shortest pause between two sweeps, so that a sweep that cannot get anything done does not spin.
 pub(crate) const SHORTEST_SWEEP_PAUSE: Duration = Duration::from_millis(100);
 
+/// How often a client that hung up and does not read is looked at; two looks make sure.
+pub(crate) const STUCK_LOOK: Duration = Duration::from_millis(30);
+
 /// How long a stdio server goes on after end of file, to finish what it is answering. The promise is to be gone
 /// after 100 ms; the rest is for the process to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
@@ -40,9 +43,20 @@ pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
 /// How many bytes of replies wait for a client that does not read, before its requests are not worked on either.
 pub(crate) const UNREAD_REPLIES_BYTES: usize = 1024 * 1024;
 
-/// How many requests of one connection are kept open at the same time. Beyond it a request is not accepted for
-/// waiting but answered as at shutdown: with what is known by then.
-pub(crate) const OPEN_REQUESTS: usize = 10_000;
+/// The shortest pause between two looks of one open request at its job, so that one that cannot be finished does not
+/// spin.
+pub(crate) const SHORTEST_WAIT: Duration = Duration::from_millis(100);
+
+/// How many requests of one connection are kept open at the same time: each has a descriptor, and half of what this
+/// process may have is left for the rest, at most 10 000. Beyond it a request is not accepted for waiting but
+/// answered as at shutdown: with what is known by then.
+pub(crate) fn open_requests() -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let half = limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit / 2).unwrap_or(usize::MAX)
+    });
+    half.min(10_000)
+}
 
 /// How many cancellations that overtook their request are remembered.
 pub(crate) const EARLY_CANCELLATIONS: usize = 64;

@@ -10,7 +10,7 @@ use crate::store::{OpenError, SqliteStore};
 use crate::transport::stdio;
 
 /// The name of the store's file in the data directory.
-const STORE_FILE: &str = "backburner.db";
+pub(crate) const STORE_FILE: &str = "backburner.db";
 
 /// What a stdio server is told by the person who configures it.
 #[derive(Clone, Debug)]

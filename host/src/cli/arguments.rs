@@ -13,6 +13,12 @@ const SYNC_LIMIT_SECONDS: u64 = 30;
 /// How long a client with tasks waits for a direct result, in milliseconds, unless the person says otherwise.
 const DIRECT_LIMIT_MILLISECONDS: u64 = 100;
 
+/// How long a job that is stopped may take to end by itself, in seconds, unless the person says otherwise.
+const GRACE_SECONDS: u64 = 5;
+
+/// How much of a job's output is kept, in bytes, unless the person says otherwise.
+const OUTPUT_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
+
 /// The longest message that a client may send, in bytes, unless the person says otherwise.
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -76,12 +82,26 @@ pub struct ServeOptions {
     )]
     pub direct_limit: u64,
 
-    /// The longest message that is accepted, in bytes
+    /// The longest message that is accepted, in bytes, at most 16 MiB
     #[arg(
         long, value_name = "N", default_value_t = MAX_MESSAGE_BYTES,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1024..)
+        value_parser = RangedU64ValueParser::<usize>::new().range(1024..=16 * 1024 * 1024)
     )]
     pub max_message_bytes: usize,
+
+    /// How long a job that is stopped may take to end by itself before it is killed
+    #[arg(
+        long, value_name = "SECONDS", default_value_t = GRACE_SECONDS,
+        value_parser = clap::value_parser!(u64).range(0..=600)
+    )]
+    pub grace: u64,
+
+    /// How much of a job's output is kept, in bytes: of more, the beginning and the end
+    #[arg(
+        long, value_name = "BYTES", default_value_t = OUTPUT_LIMIT_BYTES,
+        value_parser = clap::value_parser!(u64).range(4096..=1 << 40)
+    )]
+    pub output_limit: u64,
 }
 
 impl Default for ServeOptions {
@@ -90,6 +110,8 @@ impl Default for ServeOptions {
             sync_limit: SYNC_LIMIT_SECONDS,
             direct_limit: DIRECT_LIMIT_MILLISECONDS,
             max_message_bytes: MAX_MESSAGE_BYTES,
+            grace: GRACE_SECONDS,
+            output_limit: OUTPUT_LIMIT_BYTES,
         }
     }
 }
@@ -98,8 +120,13 @@ impl ServeOptions {
     /// What the component is configured with: the JSON object of `configure` in the WIT.
     #[must_use]
     pub fn component_config(&self) -> String {
-        json!({"syncLimitMs": self.sync_limit * 1000, "directLimitMs": self.direct_limit})
-            .to_string()
+        json!({
+            "syncLimitMs": self.sync_limit * 1000,
+            "directLimitMs": self.direct_limit,
+            "graceMs": self.grace * 1000,
+            "outputLimitBytes": self.output_limit,
+        })
+        .to_string()
     }
 }
 
@@ -261,7 +288,7 @@ mod tests {
             options.max_message_bytes,
             ServeOptions::default().max_message_bytes
         );
-        let config = r#"{"directLimitMs":100,"syncLimitMs":30000}"#;
+        let config = r#"{"directLimitMs":100,"graceMs":5000,"outputLimitBytes":67108864,"syncLimitMs":30000}"#;
         assert_eq!(options.component_config(), config);
     }
 

@@ -10,11 +10,13 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::mm::{MprotectFlags, mprotect};
 use wasmtime::component::Component;
 use wasmtime::{Config, CustomCodeMemory, Engine, Result};
+
+use super::config;
 
 /// The largest page that a supported processor has; the code's sections are aligned to it as well.
 const PAGE_BYTES: usize = 64 * 1024;
@@ -33,17 +35,31 @@ const _: () = assert!(align_of::<Aligned<[u8; 1]>>() == PAGE_BYTES);
 
 /// Has the engine execute code of this program in place. Elsewhere than on Linux a program's own pages cannot be relied
 /// upon to become executable, and the code is copied.
-pub(super) fn in_place(config: &mut Config) -> &mut Config {
+fn in_place(config: &mut Config) -> &mut Config {
     if cfg!(target_os = "linux") {
         config.with_custom_code_memory(Some(Arc::new(OwnPages)));
     }
     config
 }
 
-/// The component that is part of this program.
-pub(super) fn component(engine: &Engine) -> Result<Component> {
+/// The engine, and the component that is part of this program: once for all pools of a process, since code that is
+/// used in place cannot be in two places. They are never dropped, so that nobody takes the code away from a pool.
+pub(super) fn loaded() -> Result<(Engine, Component)> {
+    static LOADED: Mutex<Option<(Engine, Component)>> = Mutex::new(None);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((engine, component)) = &*loaded {
+        return Ok((engine.clone(), component.clone()));
+    }
+    let engine = Engine::new(in_place(&mut config::engine()))?;
+    let component = component(&engine)?;
+    *loaded = Some((engine.clone(), component.clone()));
+    Ok((engine, component))
+}
+
+fn component(engine: &Engine) -> Result<Component> {
     if cfg!(target_os = "linux") {
-        // SAFETY: as below; and a static lives and stays as it is for as long as the process.
+        // SAFETY: as below; and a static lives and stays as it is for as long as the process. `loaded` calls this
+        // once, so no other component uses the same code, and keeps what it makes.
         unsafe { Component::deserialize_raw(engine, NonNull::from(&COMPONENT.0)) }
     } else {
         // SAFETY: the bytes were written by `Engine::precompile_component` in this crate's build script and are part

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use wasmtime::Engine;
-
+use super::code;
 use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
 use super::ticker::Ticker;
-use super::{code, config};
 use crate::bindings::ServerPre;
 use crate::bindings::exports::backburner::server::protocol::Refusal;
 use crate::jobs::Jobs;
@@ -67,8 +65,7 @@ impl Pool {
         jobs: Arc<dyn Jobs>,
         config: String,
     ) -> Result<Self, PoolError> {
-        let engine = Engine::new(code::in_place(&mut config::engine()))?;
-        let component = code::component(&engine)?;
+        let (engine, component) = code::loaded()?;
         let server = ServerPre::new(linker(&engine)?.instantiate_pre(&component)?)?;
         let pool = Self {
             server,
@@ -152,6 +149,8 @@ impl Pool {
         match reply {
             Ok(Some(reply)) => Step::Reply(reply),
             Ok(None) => Step::Nothing,
+            // The message is what it trapped on: an answer without its id is better than none.
+            Err(_) if !body.is_empty() => self.refuse("", why),
             Err(error) => {
                 // Nothing is left to ask for a reply; the client's own time-out has to do.
                 log::warn(format_args!("a message stays without an answer: {error:#}"));

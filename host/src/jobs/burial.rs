@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use uuid::Uuid;
 
-use super::directory::{JobDirectory, Started};
+use super::directory::{JobDirectory, Origin, Started};
 use super::limits::{BURIAL, BURIAL_PAUSE};
 use super::model::{End, Loss, Outcome};
 use super::processes::{self, Seen};
@@ -32,7 +32,11 @@ impl Burial<'_> {
     ///
     /// The caller has seen that the supervisor is dead, and that there was no outcome after that.
     pub(crate) fn bury(&self) -> io::Result<Option<Outcome>> {
-        let origin = self.directory.origin()?;
+        // Unreadable where the machine failed before the disk had it: then nothing of the job can run.
+        let origin = self
+            .directory
+            .origin()
+            .unwrap_or_else(|_| self.unrecorded());
         let same_boot = origin.boot_id == self.boot_id;
         if same_boot && !self.kill_everything() {
             return Ok(None);
@@ -40,7 +44,7 @@ impl Burial<'_> {
         let usage = output::usage(self.directory.dir())?;
         let outcome = Outcome {
             started_at: origin.started_at,
-            ended_at: clock::wall_ms(),
+            ended_at: crate::clock::now_ms(),
             duration_ms: 0,
             end: End::Lost {
                 kind: if same_boot {
@@ -56,6 +60,15 @@ impl Burial<'_> {
         };
         self.conclude(&outcome)?;
         self.directory.outcome()
+    }
+
+    /// What is known of a job whose record is gone.
+    fn unrecorded(&self) -> Origin {
+        Origin {
+            started_at: crate::clock::now_ms(),
+            monotonic_ms: 0,
+            boot_id: String::new(),
+        }
     }
 
     fn conclude(&self, outcome: &Outcome) -> io::Result<()> {

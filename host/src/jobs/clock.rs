@@ -1,18 +1,6 @@
-//! The two clocks and the name of the boot.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! The clock that does not jump, and the name of the boot.
 
 use rustix::time::{ClockId, clock_gettime};
-
-/// The present, in milliseconds since 1970. Jumps when somebody sets the clock.
-pub(crate) fn wall_ms() -> u64 {
-    // A clock before 1970 is as good as no clock.
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| {
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        })
-}
 
 /// Milliseconds since some moment of this boot, the same one for every process. Never jumps, and stands
 /// still while the machine is suspended: a job that cannot run does not use up its timeout.

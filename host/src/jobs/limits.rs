@@ -48,13 +48,13 @@ pub(crate) const OUTCOME_RETRY: Duration = Duration::from_secs(1);
 pub(crate) const OUTPUT_RETRY_MS: u64 = 250;
 
 /// The capacity asked for each of a job's output pipes on Linux. There each write, however short, takes a page,
-/// so this is 64 writes that a supervisor may be behind before the job waits for it. The pipes of one user
-/// may have 64 MiB in all before all of the user's new pipes get small ones.
+/// so this is 32 writes that a supervisor may be behind before the job waits for it. More would be better for that,
+/// but the pipes of one user may have 64 MiB in all before all of the user's new pipes get small ones.
 #[cfg(target_os = "linux")]
-pub(crate) const PIPE_BYTES: usize = 256 * 1024;
+pub(crate) const PIPE_BYTES: usize = 128 * 1024;
 
 /// How many bytes of a stream are kept in memory before they are recorded, at most: twice what a pipe holds.
-pub(crate) const TAKEN_BYTES: usize = 512 * 1024;
+pub(crate) const TAKEN_BYTES: usize = 256 * 1024;
 
 /// How many writes are taken out of a pipe before they are recorded, at most.
 pub(crate) const TAKEN_WRITES: usize = 4096;

@@ -59,27 +59,20 @@ impl SupervisedJobs {
             boot_id: clock::boot_id(),
             reaper: Reaper::default(),
         };
-        opened.tidy()?;
+        opened.tidy();
         Ok(opened)
     }
 
-    /// Deletes what other processes left in the workshop and cannot be at work on any more.
-    fn tidy(&self) -> io::Result<()> {
-        for entry in self.workshop.entries()? {
-            let name = entry?.file_name();
-            let stale = self
-                .workshop
-                .open_dir(&name)
-                .and_then(|dir| JobDirectory::new(dir).is_stale());
-            match stale {
-                Ok(true) => ignore_missing(self.workshop.remove_dir_all(&name))?,
-                Ok(false) => {}
-                // Another process finished with it since it was listed.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+    /// Deletes what other processes left in the workshop and cannot be at work on any more. What cannot be looked at
+    /// or deleted stays: it is in nobody's way.
+    fn tidy(&self) {
+        let entries = self.workshop.entries().into_iter().flatten().flatten();
+        for name in entries.map(|entry| entry.file_name()) {
+            let found = self.workshop.open_dir(&name);
+            if found.is_ok_and(|dir| JobDirectory::new(dir).is_stale().unwrap_or(false)) {
+                let _stays = self.workshop.remove_dir_all(&name);
             }
         }
-        Ok(())
     }
 
     /// The job's directory; `None` for an unknown id.
@@ -126,7 +119,7 @@ impl SupervisedJobs {
 
     fn origin(&self) -> Origin {
         Origin {
-            started_at: clock::wall_ms(),
+            started_at: crate::clock::now_ms(),
             monotonic_ms: clock::monotonic_ms(),
             boot_id: self.boot_id.clone(),
         }
@@ -318,7 +311,7 @@ async fn end_of(fifo: File) -> io::Result<()> {
 
 /// What is left of a job that was stopped before it was started: its outcome.
 fn never_started(directory: &JobDirectory, reason: StopReason) -> io::Result<()> {
-    let now = clock::wall_ms();
+    let now = crate::clock::now_ms();
     directory.conclude(&Outcome {
         started_at: now,
         ended_at: now,

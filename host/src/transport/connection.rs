@@ -78,15 +78,18 @@ impl Connection {
     pub(crate) fn start_worker(self: &Arc<Self>) -> std::io::Result<()> {
         let number = self.workers.started.fetch_add(1, Ordering::Relaxed);
         let connection = Arc::clone(self);
-        thread::Builder::new()
+        let started = thread::Builder::new()
             .name(format!("worker-{number}"))
             .spawn(move || {
                 while let Some(incoming) = connection.next() {
                     connection.handle(incoming);
                 }
                 connection.end();
-            })?;
-        Ok(())
+            });
+        if started.is_err() {
+            self.workers.started.fetch_sub(1, Ordering::Relaxed);
+        }
+        started.map(|_detached| ())
     }
 
     /// Resolves when the client closed its stream or does not take any more messages.

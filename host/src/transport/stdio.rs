@@ -19,7 +19,9 @@ use super::output::Output;
 use super::waits::Waits;
 use crate::clock::now_ms;
 use crate::engine::Pool;
-use crate::limits::{FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE, SHUTDOWN_GRACE};
+use crate::limits::{
+    FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE, SHUTDOWN_GRACE, STUCK_LOOK,
+};
 
 /// How a stdio server treats its client.
 #[derive(Clone, Copy, Debug)]
@@ -78,11 +80,13 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
         let (shutdown, ending) = watch::channel(false);
         tokio::spawn(Waits::new(Arc::clone(&connection), ending).run(events));
         tokio::spawn(sweep_regularly(Arc::clone(&connection.pool)));
-        let ended = until_the_end(&connection, hung_up).await;
+        let end = until_the_end(&connection, hung_up).await?;
         shutdown.send_replace(true);
-        // Whatever is not answered by then is not answered at all: the client does not listen for ever.
-        let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish(&connection)).await;
-        ended
+        if end == End::Closed {
+            // Whatever is not answered by then is not answered at all: the client does not listen for ever.
+            let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish(&connection)).await;
+        }
+        Ok(())
     });
     // A thread that is stuck in writing to a client that does not read ends with the process.
     runtime.shutdown_background();
@@ -95,16 +99,24 @@ fn workers() -> usize {
     (2 * processors).clamp(4, 16)
 }
 
-async fn until_the_end(connection: &Connection, hung_up: oneshot::Receiver<()>) -> io::Result<()> {
+async fn until_the_end(connection: &Connection, hung_up: oneshot::Receiver<()>) -> io::Result<End> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        () = connection.ended() => {}
-        () = hung_up_and_stuck(connection, hung_up) => {}
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
+    Ok(tokio::select! {
+        () = connection.ended() => End::Closed,
+        () = hung_up_and_stuck(connection, hung_up) => End::Stuck,
+        _ = terminate.recv() => End::Closed,
+        _ = interrupt.recv() => End::Closed,
+    })
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// No more messages come; replies may still be taken.
+    Closed,
+    /// The client neither writes nor reads.
+    Stuck,
 }
 
 /// Resolves when the client has closed its end of our input and does not read our output either. Then no thread
@@ -115,7 +127,7 @@ async fn hung_up_and_stuck(connection: &Connection, hung_up: oneshot::Receiver<(
     }
     loop {
         let before = connection.output.writing();
-        tokio::time::sleep(SHUTDOWN_GRACE).await;
+        tokio::time::sleep(STUCK_LOOK).await;
         if before.is_some() && before == connection.output.writing() {
             return;
         }

@@ -15,7 +15,7 @@ use super::connection::{Connection, Work};
 use crate::clock::now_ms;
 use crate::engine::{Pending, Step, Wake};
 use crate::jobs::Jobs;
-use crate::limits::OPEN_REQUESTS;
+use crate::limits::{SHORTEST_WAIT, open_requests};
 use crate::log;
 
 /// What a connection tells about its requests.
@@ -44,6 +44,8 @@ pub(crate) struct Waits {
     open: HashMap<u64, Cancel>,
     early: EarlyCancellations,
     waiting: JoinSet<u64>,
+    /// How many may be open.
+    most: usize,
 }
 
 /// How to take an open request back.
@@ -60,6 +62,7 @@ impl Waits {
             open: HashMap::new(),
             early: EarlyCancellations::default(),
             waiting: JoinSet::new(),
+            most: open_requests(),
         }
     }
 
@@ -83,7 +86,7 @@ impl Waits {
         let taken_back = self.early.take(number, &request.pending.request);
         let wait = Wait {
             connection: Arc::clone(&self.connection),
-            first: match (taken_back, self.open.len() < OPEN_REQUESTS) {
+            first: match (taken_back, self.open.len() < self.most) {
                 (true, _) => Some(Wake::Cancelled),
                 (false, false) => Some(Wake::Shutdown),
                 (false, true) => None,
@@ -156,6 +159,8 @@ impl Wait {
                 Some(again) if why != Wake::Shutdown => pending = again,
                 _ => break,
             }
+            // A job that ended and is not over, say because a process of it cannot be killed: look again, but not at once.
+            tokio::time::sleep(SHORTEST_WAIT).await;
         }
         drop(work);
         number

@@ -132,7 +132,7 @@ fn carry_out(id: Uuid, directory: &JobDirectory) -> io::Result<()> {
             Err(detail) => outcome.end = End::NotStarted { detail },
         }
     }
-    outcome.ended_at = clock::wall_ms();
+    outcome.ended_at = crate::clock::now_ms();
     outcome.duration_ms = clock::monotonic_ms().saturating_sub(origin.monotonic_ms);
     conclude(directory, outcome, &mut post.recorder)
 }

@@ -108,7 +108,7 @@ impl Streams {
     pub(super) fn record(&mut self, recorder: &mut Recorder) -> Rest {
         let rest = self.take();
         let now = Moment {
-            wall_ms: clock::wall_ms(),
+            wall_ms: crate::clock::now_ms(),
             monotonic_ms: clock::monotonic_ms(),
         };
         for Turn { of, bytes } in self.resolve(rest) {
