@@ -12,7 +12,7 @@ use super::directory::{JobDirectory, Origin, Started};
 use super::limits::{BURIAL, BURIAL_PAUSE};
 use super::model::{End, Loss, Outcome};
 use super::processes::{self, Seen};
-use super::{clock, files, output};
+use super::{files, output};
 
 /// A job to bury.
 pub(crate) struct Burial<'a> {

@@ -219,6 +219,28 @@ fn a_job_of_another_boot_is_lost_and_its_numbers_are_nobodys() {
 }
 
 #[test]
+fn a_job_whose_record_a_power_failure_took_is_lost_with_its_machine() {
+    let lab = Lab::new();
+    for lost in [Some(""), Some("{\"format\":1,\"cont"), None] {
+        let (id, _) = lab.run(&shell("true"));
+        let directory = lab.directory(id);
+        fs::remove_file(directory.join("outcome.json")).expect("it is there");
+        let record = directory.join("spec.jsonl");
+        match lost {
+            Some(text) => fs::write(record, text).expect("it is writable"),
+            None => fs::remove_file(record).expect("it is there"),
+        }
+        let end = lab.outcome(id).end;
+        assert_eq!(
+            end,
+            End::Lost {
+                kind: Loss::Machine
+            }
+        );
+    }
+}
+
+#[test]
 fn a_recycled_process_id_is_left_alone_in_the_same_boot_too() {
     let lab = Lab::new();
     let (id, _) = lab.run(&shell("true"));
