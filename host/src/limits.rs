@@ -19,6 +19,13 @@ pub(crate) const IDLE_TICKS: u32 = 20;
 /// take a few times their size.
 pub(crate) const GUEST_MEMORY_BYTES: usize = 128 * 1024 * 1024;
 
+/// How many elements a table of an instance may have: many times as many as the component has functions.
+pub(crate) const GUEST_TABLE_ELEMENTS: usize = 100_000;
+
+/// How much linear memory an idle instance may keep: a hundred times what an ordinary call needs. One that had to
+/// grow beyond it is replaced, since linear memory never shrinks.
+pub(crate) const KEPT_MEMORY_BYTES: usize = 16 * 1024 * 1024;
+
 /// After how many calls an instance is replaced, so that what one call left in memory, or leaked, does not stay
 /// for ever. A new instance costs as much as ten calls.
 pub(crate) const CALLS_PER_INSTANCE: u32 = 256;

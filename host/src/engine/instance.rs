@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wasmtime::component::{HasSelf, Linker};
-use wasmtime::{Engine, Result, Store, StoreLimits, StoreLimitsBuilder, UpdateDeadline};
+use wasmtime::{Engine, ResourceLimiter, Result, Store, UpdateDeadline};
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 
 use super::ticker::Ticker;
 use crate::bindings::exports::backburner::server::protocol;
 use crate::bindings::{Server, ServerPre};
 use crate::jobs::Jobs;
-use crate::limits::{CALLS_PER_INSTANCE, GUEST_MEMORY_BYTES, GUEST_TIME};
+use crate::limits::{
+    CALLS_PER_INSTANCE, GUEST_MEMORY_BYTES, GUEST_TABLE_ELEMENTS, GUEST_TIME, KEPT_MEMORY_BYTES,
+};
 
 pub use protocol::{Context, Pending, Wake};
 
@@ -45,8 +47,33 @@ pub(crate) struct State {
     pub(crate) jobs: Arc<dyn Jobs>,
     wasi: WasiCtx,
     resources: ResourceTable,
-    limits: StoreLimits,
+    memory: Memory,
     budget: Budget,
+}
+
+/// How much linear memory an instance has.
+#[derive(Default)]
+struct Memory {
+    bytes: usize,
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> Result<bool> {
+        let allowed = desired <= GUEST_MEMORY_BYTES;
+        if allowed {
+            self.bytes = desired;
+        }
+        Ok(allowed)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        Ok(desired <= GUEST_TABLE_ELEMENTS)
+    }
 }
 
 /// How much of its time a call has used. Waiting in an import is the host's time, not the guest's.
@@ -57,16 +84,13 @@ struct Budget {
 
 impl State {
     pub(crate) fn new(store: Arc<dyn crate::store::Store>, jobs: Arc<dyn Jobs>) -> Self {
-        let limits = StoreLimitsBuilder::new()
-            .memory_size(GUEST_MEMORY_BYTES)
-            .build();
         Self {
             store,
             jobs,
             // Nothing but random numbers, and standard error for the message of a panic.
             wasi: WasiCtx::builder().inherit_stderr().build(),
             resources: ResourceTable::new(),
-            limits,
+            memory: Memory::default(),
             budget: Budget {
                 started: Instant::now(),
                 host: Duration::ZERO,
@@ -118,7 +142,7 @@ impl Instance {
     /// Makes one, without configuring it.
     pub(crate) fn new(server: &ServerPre<State>, state: State) -> Result<Self> {
         let mut store = Store::new(server.engine(), state);
-        store.limiter(|state| &mut state.limits);
+        store.limiter(|state| &mut state.memory);
         store.epoch_deadline_callback(|cx| {
             if cx.data().guest_time() < GUEST_TIME {
                 return Ok(UpdateDeadline::Continue(1));
@@ -139,7 +163,7 @@ impl Instance {
 
     /// Whether it may be used again.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.calls_left > 0
+        self.calls_left > 0 && self.store.data().memory.bytes <= KEPT_MEMORY_BYTES
     }
 
     /// Calls one export with a full budget. After an error the instance must be dropped.

@@ -1,7 +1,7 @@
 //! The instances of one server: lent to one call at a time, returned, replaced when they trap or get old.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::code;
 use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
@@ -21,8 +21,17 @@ pub struct Pool {
     config: String,
     store: Arc<dyn Store>,
     jobs: Arc<dyn Jobs>,
+    instances: Mutex<Instances>,
+    returned: Condvar,
+}
+
+/// Where the instances are.
+#[derive(Default)]
+struct Instances {
     /// Last in, first out: the instance whose memory is still in the processor's cache goes first.
-    idle: Mutex<Vec<Instance>>,
+    idle: Vec<Instance>,
+    /// How many are at work.
+    lent: usize,
 }
 
 impl fmt::Debug for Pool {
@@ -73,10 +82,11 @@ impl Pool {
             config,
             store,
             jobs,
-            idle: Mutex::default(),
+            instances: Mutex::default(),
+            returned: Condvar::new(),
         };
         let first = pool.make()?;
-        pool.put_back(first);
+        pool.instances().idle.push(first);
         Ok(pool)
     }
 
@@ -164,16 +174,46 @@ impl Pool {
         &self,
         work: impl FnOnce(&mut Instance, &Ticker) -> wasmtime::Result<T>,
     ) -> wasmtime::Result<T> {
-        let idle = self.idle().pop();
-        let mut instance = match idle {
-            Some(instance) => instance,
-            None => self
-                .make()
-                .map_err(|error| wasmtime::format_err!("{error}"))?,
-        };
-        let result = work(&mut instance, &self.ticker)?;
-        self.put_back(instance);
-        Ok(result)
+        let mut instance = self
+            .lend()
+            .map_err(|error| wasmtime::format_err!("{error}"))?;
+        let result = work(&mut instance, &self.ticker);
+        self.take_back(result.is_ok().then_some(instance));
+        result
+    }
+
+    /// An idle instance, or a new one. Where none can be made, say since address space is limited, it waits for one
+    /// that is lent: fewer calls at the same time are better than none.
+    fn lend(&self) -> Result<Instance, PoolError> {
+        let mut instances = self.instances();
+        loop {
+            instances.lent += 1;
+            if let Some(instance) = instances.idle.pop() {
+                return Ok(instance);
+            }
+            drop(instances);
+            let made = self.make();
+            let Err(error) = made else { return made };
+            instances = self.instances();
+            instances.lent -= 1;
+            if instances.lent == 0 && instances.idle.is_empty() {
+                return Err(error);
+            }
+            if instances.idle.is_empty() {
+                instances = self
+                    .returned
+                    .wait(instances)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Ends a loan; of an instance that trapped nothing comes back.
+    fn take_back(&self, instance: Option<Instance>) {
+        let mut instances = self.instances();
+        instances.lent -= 1;
+        instances.idle.extend(instance.filter(Instance::is_fresh));
+        self.returned.notify_one();
     }
 
     fn make(&self) -> Result<Instance, PoolError> {
@@ -187,14 +227,10 @@ impl Pool {
         Ok(instance)
     }
 
-    fn put_back(&self, instance: Instance) {
-        if instance.is_fresh() {
-            self.idle().push(instance);
-        }
-    }
-
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Instance>> {
-        // A push or a pop leaves the list whole, whatever happened elsewhere in its thread.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn instances(&self) -> MutexGuard<'_, Instances> {
+        // Each change leaves them whole, whatever happened elsewhere in its thread.
+        self.instances
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -42,7 +42,11 @@ pub(crate) fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome)
     if outcome.end == End::Lost(Loss::NeverStarted) {
         return "cancelled before the job started".to_owned();
     }
-    let cancelled = format!("cancelled after {}", duration(outcome.duration_ms));
+    let cancelled = match outcome.end {
+        // How long it ran is not known.
+        End::Lost(_) => "cancelled".to_owned(),
+        _ => format!("cancelled after {}", duration(outcome.duration_ms)),
+    };
     with_last_line(jobs, id, outcome, cancelled)
 }
 
