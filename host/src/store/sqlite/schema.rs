@@ -62,7 +62,11 @@ impl<E: Into<Error>> From<E> for Unusable {
 ///
 /// Any number of processes may do this at the same time.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), Unusable> {
-    if found(connection)? == known() {
+    // In one transaction, so that all that is looked at is of one moment: another process may be making the schema.
+    let snapshot = connection.transaction()?;
+    let current = found(&snapshot)? == known();
+    drop(snapshot);
+    if current {
         return Ok(());
     }
     use_log(connection)?;
