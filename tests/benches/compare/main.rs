@@ -1,0 +1,51 @@
+//! Backburner beside the smallest server that rmcp makes of the same tool, both over stdio, in the same run.
+//!
+//! `cargo bench -p backburner-tests [-- [--quick] [PART …]]`, where a part is `start`, `get`, `create`, `jobs` or
+//! `memory`. Prints medians, their relation, and whether the budgets are met; a budget that is missed fails
+//! nothing, since what it is measured on may be busy with something else.
+//!
+//! **Knows** how to drive a server with raw lines as fast as it answers. **Does not know** how either is built,
+//! beyond the command line: both get the same messages from the same driver, alternating within each round, so
+//! that what disturbs one disturbs the other.
+
+mod bench;
+mod create;
+mod floor;
+mod get;
+mod jobs;
+mod memory;
+mod peer;
+mod report;
+mod settings;
+mod start;
+mod statistics;
+
+use std::io::Write as _;
+
+use bench::Bench;
+use report::Row;
+use settings::Settings;
+
+/// Measures one part.
+type Part = fn(&Bench) -> anyhow::Result<Vec<Row>>;
+
+const PARTS: [(&str, Part); 5] = [
+    ("start", start::measure),
+    ("get", get::measure),
+    ("create", create::measure),
+    ("jobs", jobs::measure),
+    ("memory", memory::measure),
+];
+
+fn main() -> anyhow::Result<()> {
+    let settings = Settings::parse(std::env::args().skip(1))?;
+    let bench = Bench::new(settings)?;
+    let mut rows = Vec::new();
+    for (name, measure) in PARTS {
+        if bench.settings.wants(name) {
+            rows.extend(measure(&bench)?);
+        }
+    }
+    std::io::stdout().write_all(report::table(&rows).as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! What the tests of backburner as a whole share.
+//!
+//! **Knows** how to build and start the real binary, how to talk to it as a client, how to play a transcript
+//! against whatever answers messages, and how to fake jobs and time. **Does not know** what is tested: that is in
+//! `tests/tests` and `tests/transcripts`.
+//!
+//! Nothing here sleeps to let something happen: what has to become true is waited for with [`until`] or under a
+//! deadline, and a deadline that passes panics with the last state seen.
+
+pub mod fake;
+pub mod party;
+pub mod transcript;
+
+mod binary;
+mod deadline;
+mod message;
+mod plan;
+mod proc;
+mod server;
+mod setup;
+mod streams;
+mod task_process;
+mod test_dir;
+
+pub use binary::{binary, component, workspace};
+pub use deadline::{PATIENCE, until};
+pub use message::{
+    Client, TASKS_EXTENSION, VERSION, check_message, meta, request, run_call, tool_call,
+};
+pub use plan::{CrashPoint, Plan, Side, Step, Trouble};
+pub use proc::{children, command_lines, peak_memory_kib, resident_memory_kib};
+pub use server::{Exit, Server};
+pub use setup::Setup;
+pub use task_process::{processes_of_task, supervisor_of_task, supervisors};
+pub use test_dir::TestDir;

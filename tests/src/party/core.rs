@@ -1,0 +1,74 @@
+//! The core natively, without a component.
+
+use std::cell::RefCell;
+
+use backburner::engine::{Context, Pending, Step, Wake};
+use backburner_core as core;
+
+use super::in_process::{Engine, InProcess};
+use crate::fake::{CoreWorld, Machine};
+
+/// A server that is the core, on a new machine.
+///
+/// # Panics
+/// Where the core refuses `config`.
+#[must_use]
+pub fn core(config: &str) -> InProcess {
+    InProcess::new(make, config)
+}
+
+struct Native {
+    server: core::Server,
+    world: RefCell<CoreWorld>,
+}
+
+fn make(machine: &Machine, config: &str) -> Box<dyn Engine> {
+    Box::new(Native {
+        server: core::Server::configure(config).expect("the configuration is accepted"),
+        world: RefCell::new(CoreWorld::new(machine)),
+    })
+}
+
+impl Engine for Native {
+    fn message(&self, cx: &Context, body: &str) -> Step {
+        step(
+            self.server
+                .message(&mut *self.world.borrow_mut(), &context(cx), body),
+        )
+    }
+
+    fn resume(&self, cx: &Context, pending: &Pending, why: Wake, _body: &str) -> Step {
+        let why = match why {
+            Wake::JobEnded => core::Wake::JobEnded,
+            Wake::Deadline => core::Wake::Deadline,
+            Wake::Cancelled => core::Wake::Cancelled,
+            Wake::Shutdown => core::Wake::Shutdown,
+        };
+        let mut world = self.world.borrow_mut();
+        step(
+            self.server
+                .resume(&mut *world, &context(cx), &pending.ticket, why),
+        )
+    }
+}
+
+fn context(cx: &Context) -> core::Context {
+    core::Context {
+        now: cx.now,
+        principal: cx.principal.clone(),
+    }
+}
+
+fn step(outcome: core::Outcome) -> Step {
+    match outcome {
+        core::Outcome::Nothing => Step::Nothing,
+        core::Outcome::Reply(reply) => Step::Reply(reply),
+        core::Outcome::Wait(pending) => Step::Wait(Pending {
+            request: pending.request,
+            ticket: pending.ticket,
+            jobs: pending.jobs,
+            deadline: pending.deadline,
+        }),
+        core::Outcome::Cancel { request } => Step::Cancel(request),
+    }
+}

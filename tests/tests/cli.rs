@@ -1,0 +1,264 @@
+//! What a person types, against the real binary.
+
+use std::process::{Command, Output};
+
+use backburner_tests::{PATIENCE, TestDir, binary, until};
+use serde_json::Value;
+
+/// What a command printed, and how it ended.
+#[derive(Debug)]
+struct Done {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn backburner(dir: &TestDir, arguments: &[&str]) -> Done {
+    let output = Command::new(binary())
+        .arg("--data-dir")
+        .arg(dir.data())
+        .args(arguments)
+        .current_dir(dir.path())
+        .output()
+        .expect("the binary can be started");
+    done(output)
+}
+
+fn done(output: Output) -> Done {
+    Done {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("it prints UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("it prints UTF-8"),
+    }
+}
+
+/// The id in the line `task ID` of standard error.
+fn task_id(run: &Done) -> String {
+    let line = run
+        .stderr
+        .lines()
+        .find_map(|line| line.strip_prefix("task "));
+    line.unwrap_or_else(|| panic!("no task is named: {run:?}"))
+        .trim()
+        .to_owned()
+}
+
+fn show_json(dir: &TestDir, id: &str) -> Value {
+    let shown = backburner(dir, &["show", id, "--json"]);
+    assert_eq!(shown.status, Some(0), "{shown:?}");
+    serde_json::from_str(&shown.stdout).expect("--json prints JSON")
+}
+
+#[test]
+fn help_goes_to_standard_output_and_tells_of_every_command() {
+    let dir = TestDir::new();
+    let help = backburner(&dir, &["--help"]);
+    assert_eq!((help.status, help.stderr.as_str()), (Some(0), ""));
+    for command in [
+        "serve",
+        "run",
+        "show",
+        "cancel",
+        "--data-dir",
+        "BACKBURNER_DIR",
+    ] {
+        assert!(
+            help.stdout.contains(command),
+            "{command} is missing: {}",
+            help.stdout
+        );
+    }
+    assert!(
+        !help.stdout.contains("supervise"),
+        "what is not for people is not shown"
+    );
+    for (command, words) in [
+        (
+            "serve",
+            ["--sync-limit", "--direct-limit", "--max-message-bytes"],
+        ),
+        ("run", ["--timeout", "--detach", "Exit status"]),
+        ("show", ["--json", "ID", "Exit status"]),
+        ("cancel", ["ID", "Exit status", "--data-dir"]),
+    ] {
+        let help = backburner(&dir, &[command, "--help"]);
+        assert_eq!(help.status, Some(0));
+        for word in words {
+            assert!(
+                help.stdout.contains(word),
+                "{command}: {word} is missing: {}",
+                help.stdout
+            );
+        }
+    }
+    assert!(!dir.data().exists(), "help touches nothing");
+}
+
+#[test]
+fn the_version_is_printed() {
+    let dir = TestDir::new();
+    let version = backburner(&dir, &["--version"]);
+    assert_eq!(
+        version.stdout.trim(),
+        format!("backburner {}", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn a_wrong_command_line_is_explained_with_status_2() {
+    let dir = TestDir::new();
+    for arguments in [
+        &["ran"][..],
+        &["run"],
+        &["show"],
+        &["serve", "--sync-limit", "soon"],
+        &["--no-such-flag"],
+    ] {
+        let wrong = backburner(&dir, arguments);
+        assert_eq!(wrong.status, Some(2), "{arguments:?}: {wrong:?}");
+        assert_eq!(wrong.stdout, "");
+        assert!(
+            wrong.stderr.contains("--help"),
+            "it says where to look: {wrong:?}"
+        );
+    }
+}
+
+#[test]
+fn a_run_prints_the_output_and_a_later_show_prints_the_same_result() {
+    let dir = TestDir::new();
+    let run = backburner(
+        &dir,
+        &["run", "for i in 1 2 3; do echo step $i; sleep 0.2; done"],
+    );
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stdout.contains("step 1\nstep 2\nstep 3\n"), "{run:?}");
+    let id = task_id(&run);
+    assert!(
+        run.stderr.contains(&format!("show {id}")),
+        "it says how to fetch it later: {run:?}"
+    );
+    let shown = backburner(&dir, &["show", &id]);
+    assert_eq!(shown.status, Some(0), "{shown:?}");
+    assert!(
+        shown.stdout.contains(run.stdout.trim_end()),
+        "{shown:?} shows not what {run:?} printed"
+    );
+    assert!(shown.stdout.contains("completed"), "{shown:?}");
+    let task = show_json(&dir, &id);
+    assert_eq!(task["status"], "completed");
+    assert_eq!(task["result"]["structuredContent"]["exitCode"], 0);
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_job() {
+    let dir = TestDir::new();
+    for (arguments, status, shown) in [
+        (&["run", "exit 7"][..], 7, "completed"),
+        (&["run", "kill -9 $$"], 128 + 9, "completed"),
+        (&["run", "--timeout", "1", "sleep 60"], 124, "completed"),
+        (&["run", "false", "ignored"], 1, "completed"),
+    ] {
+        let run = backburner(&dir, arguments);
+        assert_eq!(run.status, Some(status), "{arguments:?}: {run:?}");
+        assert_eq!(show_json(&dir, &task_id(&run))["status"], shown);
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
+    let dir = TestDir::new();
+    let absent = backburner(&dir, &["run", "backburner-no-such-program", "x"]);
+    assert_eq!(absent.status, Some(125), "{absent:?}");
+    let nowhere = backburner(&dir, &["run", "--cwd", "/nonexistent/backburner", "true"]);
+    assert_eq!(nowhere.status, Some(125), "{nowhere:?}");
+    assert!(
+        nowhere.stderr.contains("/nonexistent/backburner"),
+        "{nowhere:?}"
+    );
+    assert_eq!(nowhere.stdout, "");
+}
+
+#[test]
+fn a_run_is_in_the_persons_directory_with_the_given_variables() {
+    let dir = TestDir::new();
+    let run = backburner(
+        &dir,
+        &[
+            "run",
+            "--env",
+            "ONE=1 = one",
+            "--label",
+            "l",
+            "pwd -P; echo \"$ONE\"",
+        ],
+    );
+    let here = dir.path().canonicalize().expect("it exists");
+    assert!(
+        run.stdout.contains(&format!("{}\n1 = one", here.display())),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn several_words_are_a_program_that_no_shell_looks_at() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "printf", "%s\\n", "$HOME; exit 9", "--json"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    assert!(run.stdout.contains("$HOME; exit 9\n--json"), "{run:?}");
+}
+
+#[test]
+fn a_detached_run_prints_the_id_alone_and_can_be_cancelled_later() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "--detach", "echo begun; sleep 60"]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let id = run.stdout.trim();
+    assert_eq!(
+        run.stdout,
+        format!("{id}\n"),
+        "a script can use it as it is"
+    );
+    assert_eq!(show_json(&dir, id)["status"], "working");
+    until(PATIENCE, "the job to have written", || {
+        let shown = backburner(&dir, &["show", id]);
+        if shown.stdout.contains("begun") {
+            Ok(())
+        } else {
+            Err(shown.stdout)
+        }
+    });
+    let cancelled = backburner(&dir, &["cancel", id]);
+    assert_eq!(cancelled.status, Some(0), "{cancelled:?}");
+    assert!(cancelled.stdout.contains("cancelled"), "{cancelled:?}");
+    assert_eq!(show_json(&dir, id)["status"], "cancelled");
+    let again = backburner(&dir, &["cancel", id]);
+    assert_eq!(
+        again.status,
+        Some(0),
+        "a second cancel is no error: {again:?}"
+    );
+}
+
+#[test]
+fn a_task_that_does_not_exist_is_an_error_with_status_125() {
+    let dir = TestDir::new();
+    for command in ["show", "cancel"] {
+        let done = backburner(&dir, &[command, "1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d"]);
+        assert_eq!(
+            (done.status, done.stdout.as_str()),
+            (Some(125), ""),
+            "{done:?}"
+        );
+        assert!(done.stderr.contains("unknown task"), "{done:?}");
+    }
+}
+
+#[test]
+fn a_run_as_json_is_the_task() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "--json", "echo data"]);
+    let task: Value = serde_json::from_str(&run.stdout).expect("standard output is JSON alone");
+    assert_eq!(task["taskId"], task_id(&run).as_str());
+    assert_eq!(task["result"]["structuredContent"]["outputBytes"], 5);
+}

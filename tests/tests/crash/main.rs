@@ -1,0 +1,12 @@
+//! Crashes, with the real binary: whatever is killed at whatever instant, no acknowledged task is lost, none runs
+//! twice, and every exit code is true.
+
+mod deaths;
+mod fleet;
+mod full_disk;
+mod random;
+mod reports;
+mod scene;
+mod sharing;
+mod steps_of_create;
+mod steps_of_end;

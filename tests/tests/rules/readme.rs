@@ -1,0 +1,118 @@
+//! Rules about the README: it says what the program can do, and what its architecture promises.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use backburner_tests::{binary, workspace};
+
+use super::assert_none;
+
+/// How many invariants the design has.
+const INVARIANTS: usize = 9;
+
+fn readme() -> String {
+    std::fs::read_to_string(workspace().join("README.md")).expect("there is a README")
+}
+
+fn help(arguments: &[&str]) -> String {
+    let output = Command::new(binary())
+        .args(arguments)
+        .arg("--help")
+        .output();
+    let output = output.expect("the binary can be started");
+    assert!(
+        output.status.success(),
+        "{arguments:?} --help ends with {}",
+        output.status
+    );
+    String::from_utf8(output.stdout).expect("help is UTF-8")
+}
+
+/// The subcommands that `--help` shows.
+fn subcommands() -> Vec<String> {
+    let help = help(&[]);
+    let section = help
+        .split_once("Commands:")
+        .expect("the help lists commands")
+        .1;
+    let lines = section
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with("  "));
+    let names = lines
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
+    names
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The long flags that a help lists; what its prose mentions does not count.
+fn flags(help: &str) -> BTreeSet<String> {
+    let lists = help
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| line.starts_with('-'));
+    // What follows two blanks is prose.
+    let names = lists.flat_map(|line| line.split("  ").next().unwrap_or_default().split(' '));
+    let flags = names.filter(|name| name.starts_with("--") && name.len() > 2);
+    flags
+        .map(|flag| flag.trim_end_matches([',', '=']).to_owned())
+        .collect()
+}
+
+#[test]
+fn the_readme_names_every_subcommand_and_flag() {
+    let readme = readme();
+    let mut problems = Vec::new();
+    let mut wanted = flags(&help(&[]));
+    for name in subcommands() {
+        if !readme.contains(&format!("backburner {name}")) && !readme.contains(&format!("`{name}"))
+        {
+            problems.push(format!("the subcommand {name}"));
+        }
+        wanted.extend(flags(&help(&[&name])));
+    }
+    // Every program has these two.
+    wanted.retain(|flag| flag != "--help" && flag != "--version");
+    let missing = wanted.iter().filter(|flag| !readme.contains(flag.as_str()));
+    problems.extend(missing.map(|flag| format!("the flag {flag}")));
+    assert_none("the README names what the program has", &problems);
+}
+
+#[test]
+fn the_readme_has_the_invariants() {
+    let readme = readme();
+    let lower = readme.to_lowercase();
+    let heading = lower
+        .lines()
+        .position(|line| line.starts_with('#') && line.contains("invariants"));
+    let heading = heading.expect("the README has a heading for the invariants");
+    let section = readme
+        .lines()
+        .skip(heading + 1)
+        .take_while(|line| !line.starts_with('#'));
+    let numbered = section.filter(|line| {
+        line.split_once(". ")
+            .is_some_and(|(number, _)| number.trim().parse::<usize>().is_ok())
+    });
+    assert_eq!(
+        numbered.count(),
+        INVARIANTS,
+        "each invariant is an item of a numbered list"
+    );
+}
+
+#[test]
+fn every_help_says_what_its_command_is_for() {
+    let mut problems = Vec::new();
+    for name in subcommands() {
+        let help = help(&[&name]);
+        let first = help.lines().next().unwrap_or_default();
+        if first.is_empty() || first.starts_with("Usage") {
+            problems.push(name);
+        }
+    }
+    assert_none("a help begins with a sentence", &problems);
+}

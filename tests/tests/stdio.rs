@@ -1,0 +1,404 @@
+//! The real binary over stdio, where a transcript does not reach: bytes that are no text, streams that are closed
+//! or not read, memory, time.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use backburner_tests::{
+    Client, PATIENCE, Server, Setup, TestDir, check_message, peak_memory_kib, request,
+    resident_memory_kib, run_call, until,
+};
+use serde_json::{Value, json};
+
+/// The promise is 100 ms. A shared machine may take the processor away for a few hundred; a server that waits for
+/// its job, or for a timer of a second, is still told apart.
+const PROMPT_EXIT: Duration = Duration::from_millis(600);
+
+/// How much memory may grow while something huge goes by: the allocator's slack, and one accepted message (4 MiB)
+/// in a few copies, but not what goes by.
+const FLAT_KIB: u64 = 48 * 1024;
+
+const MIB: usize = 1024 * 1024;
+
+/// A server that has answered once, so that what it needs for good is in memory.
+fn warm(dir: &TestDir) -> Server {
+    let mut server = Server::start(dir);
+    server.assert_alive();
+    server
+}
+
+/// The next message without an id, or with one that nobody asked under.
+fn error_code(server: &mut Server) -> i64 {
+    let message = server.receive(PATIENCE);
+    message["error"]["code"]
+        .as_i64()
+        .unwrap_or_else(|| panic!("no error: {message}"))
+}
+
+#[test]
+fn garbage_is_answered_with_errors_and_the_server_lives_on() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let garbage: [(&[u8], i64); 7] = [
+        (b"\xff\xfe\xfd\n", -32700),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\x28\"}\n",
+            -32700,
+        ),
+        (b"\0\n", -32700),
+        (b"{\"jsonrpc\":\"2.0\",\0\"id\":1}\n", -32700),
+        (b"\x1b[2J\n", -32700),
+        (b"GET / HTTP/1.1\r\n", -32700),
+        (b"[]\r\n", -32600),
+    ];
+    for (bytes, code) in garbage {
+        server.send_raw(bytes);
+        assert_eq!(
+            error_code(&mut server),
+            code,
+            "{}",
+            String::from_utf8_lossy(bytes)
+        );
+    }
+    server.assert_alive();
+    assert_eq!(
+        server.close().unread,
+        Vec::<Value>::new(),
+        "nothing was answered twice"
+    );
+}
+
+#[test]
+fn empty_lines_do_no_harm() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    server.send_raw(b"\n\r\n  \n");
+    server.assert_alive();
+    // Whether they are answered is not said anywhere; what is said is that an answer is a message.
+    server.close();
+}
+
+#[test]
+fn deep_nesting_is_refused_and_the_server_lives_on() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let depth = 300_000;
+        let nested = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        server.send_raw(format!("{nested}\n").as_bytes());
+        let code = error_code(&mut server);
+        assert!([-32700, -32600].contains(&code), "{code}");
+        let inside = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":\"deep\",\"method\":\"tools/list\",\"params\":{nested}}}\n"
+        );
+        server.send_raw(inside.as_bytes());
+        let message = server.receive(PATIENCE);
+        assert!(message["error"]["code"].is_i64(), "{message}");
+    }
+    server.assert_alive();
+}
+
+#[test]
+fn a_line_over_the_limit_is_refused_with_flat_memory() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let before = peak_memory_kib(server.pid());
+    server.send_raw(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"");
+    let piece = vec![b'x'; MIB];
+    for _ in 0..256 {
+        server.send_raw(&piece);
+    }
+    server.send_raw(b"\"}\n");
+    assert_eq!(error_code(&mut server), -32600);
+    server.assert_alive();
+    let growth = peak_memory_kib(server.pid()) - before;
+    assert!(
+        growth < FLAT_KIB,
+        "256 MiB went by and memory grew by {growth} KiB"
+    );
+    assert_eq!(
+        server.close().unread,
+        Vec::<Value>::new(),
+        "a refused line is refused once"
+    );
+}
+
+#[test]
+fn the_limit_of_a_line_is_what_the_flag_says() {
+    let dir = TestDir::new();
+    let mut server = Server::start_with(&dir, &Setup::flags(&["--max-message-bytes", "2048"]));
+    let padded = |bytes: usize| {
+        let message = request(1, "server/discover", &json!({ "pad": "" }), Client::Plain);
+        let pad = "x".repeat(bytes - message.to_string().len());
+        request(1, "server/discover", &json!({ "pad": pad }), Client::Plain)
+    };
+    server.send(&padded(2048));
+    assert!(server.receive(PATIENCE)["result"].is_object());
+    server.send(&padded(2049));
+    assert_eq!(error_code(&mut server), -32600);
+    server.assert_alive();
+}
+
+#[test]
+fn end_of_input_ends_the_server_at_once_and_not_its_job() {
+    let dir = TestDir::new();
+    let mut server = Server::start_with(&dir, &Setup::flags(&["--direct-limit", "0"]));
+    let go = dir.path().join("go");
+    let id = server.run(&format!(
+        "until [ -e '{}' ]; do sleep 0.05; done; echo went on; exit 7",
+        go.display()
+    ));
+    let closed = Instant::now();
+    server.close_stdin();
+    let exit = server.wait_exit(PATIENCE);
+    let elapsed = closed.elapsed();
+    assert!(elapsed < PROMPT_EXIT, "it took {elapsed:?}");
+    assert!(exit.status.success(), "{exit:?}");
+
+    let mut second = Server::start(&dir);
+    assert_eq!(second.task(&id)["status"], "working");
+    fs::write(go, "").expect("the test's directory can be written");
+    let task = second.ended_task(&id);
+    assert_eq!(task["status"], "completed");
+    assert_eq!(task["result"]["structuredContent"]["exitCode"], 7);
+    assert!(
+        task["result"]["content"][0]["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("went on"))
+    );
+}
+
+#[test]
+fn end_of_input_ends_the_server_also_while_a_call_waits() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let id = server.post("tools/call", &run_call("sleep 60"), Client::Plain);
+    // Answered only after the server has read the call before it.
+    server.assert_alive();
+    let closed = Instant::now();
+    let exit = server.close();
+    let elapsed = closed.elapsed();
+    assert!(elapsed < PROMPT_EXIT, "it took {elapsed:?}");
+    assert_eq!(
+        exit.unread.len(),
+        1,
+        "the waiting call is answered: {exit:?}"
+    );
+    assert_eq!(exit.unread[0]["id"], id);
+    let task = exit.unread[0]["result"]["structuredContent"]["taskId"].as_str();
+    cancel(&dir, task.expect("the answer names the task"));
+}
+
+/// Does not leave a job behind.
+fn cancel(dir: &TestDir, id: &str) {
+    let mut server = Server::start(dir);
+    server.result("tasks/cancel", &json!({ "taskId": id }), Client::Tasks);
+    server.ended_task(id);
+}
+
+#[test]
+fn requests_that_are_piped_in_and_closed_at_once_are_all_answered() {
+    let dir = TestDir::new();
+    let mut server = Server::start(&dir);
+    let count = 50;
+    let lines: String = (1..=count)
+        .map(|id| format!("{}\n", request(id, "tools/list", &json!({}), Client::Plain)))
+        .collect();
+    server.send_raw(lines.as_bytes());
+    let exit = server.close();
+    assert!(exit.status.success(), "{exit:?}");
+    assert_ids(&exit.unread, count);
+}
+
+#[test]
+fn a_last_line_without_a_line_break_is_answered() {
+    let dir = TestDir::new();
+    let mut server = Server::start(&dir);
+    let message = request(1, "server/discover", &json!({}), Client::Plain);
+    server.send_raw(message.to_string().as_bytes());
+    assert_ids(&server.close().unread, 1);
+}
+
+fn assert_ids(messages: &[Value], count: u64) {
+    let mut ids: Vec<u64> = messages
+        .iter()
+        .filter_map(|message| message["id"].as_u64())
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (1..=count).collect::<Vec<_>>());
+}
+
+#[test]
+fn two_hundred_parallel_requests_are_all_answered_with_their_own_id() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let first = server.post("tools/call", &run_call("echo 0"), Client::Plain);
+    let ids: Vec<u64> = (first..first + 200).collect();
+    for number in 1..200 {
+        let (method, params) = match number % 3 {
+            0 => ("tools/call", run_call(&format!("echo {number}"))),
+            1 => ("tools/list", json!({})),
+            _ => ("server/discover", json!({})),
+        };
+        server.post(method, &params, Client::Plain);
+    }
+    for (number, id) in ids.iter().enumerate() {
+        let reply = server.reply(&json!(id));
+        let result = &reply["result"];
+        assert_eq!(result["resultType"], "complete", "{reply}");
+        if number % 3 == 0 {
+            let text = result["content"][0]["text"].as_str().unwrap_or_default();
+            assert!(
+                text.ends_with(&format!("\n{number}")) || text.ends_with(&format!("\n{number}\n")),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn output_that_nobody_reads_does_not_keep_the_server() {
+    let dir = TestDir::new();
+    let mut child = unread(&dir);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // More replies than the pipe to us holds, and no more requests than the pipe to the server holds: a server may
+    // stop reading while nobody reads it.
+    write_requests(&mut stdin, 150);
+    drop(stdin);
+    let status = until(
+        PATIENCE,
+        "the server to exit with its output unread",
+        || {
+            child
+                .try_wait()
+                .expect("our own child can be waited for")
+                .ok_or_else(|| "it runs".to_owned())
+        },
+    );
+    // What was written before must be whole messages but for the last one, which the pipe may have cut.
+    let mut text = String::new();
+    child
+        .stdout
+        .take()
+        .expect("it is piped")
+        .read_to_string(&mut text)
+        .expect("it is UTF-8");
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    for line in whole.lines() {
+        check_message(line).expect("every line is a message");
+    }
+    assert!(!whole.is_empty(), "{status}: nothing was written");
+}
+
+#[test]
+fn a_client_that_does_not_read_does_not_make_memory_grow() {
+    let dir = TestDir::new();
+    let mut child = unread(&dir);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    write_requests(&mut stdin, 1);
+    until(PATIENCE, "the server to have started", || {
+        let resident = resident_memory_kib(child.id());
+        if dir.data().is_dir() {
+            Ok(())
+        } else {
+            Err(format!("{resident} KiB, no data directory"))
+        }
+    });
+    // The writer gets stuck when the server stops reading: exactly what should happen.
+    let writer = std::thread::spawn(move || {
+        write_requests(&mut stdin, 100_000);
+    });
+    // Memory that grows for every unread reply would grow by far more than this: 100 000 replies are 500 MiB.
+    let peak = settled_peak_kib(child.id());
+    child.kill().expect("our own child can be killed");
+    child.wait().expect("our own child can be waited for");
+    writer.join().expect("the writer ends with the pipe");
+    assert!(
+        peak < 128 * 1024,
+        "{peak} KiB for replies that nobody reads"
+    );
+}
+
+/// The most memory of a process whose peak has not grown for a while.
+fn settled_peak_kib(pid: u32) -> u64 {
+    let mut last = (peak_memory_kib(pid), Instant::now());
+    until(PATIENCE, "memory to stop growing", || {
+        let peak = peak_memory_kib(pid);
+        if peak != last.0 {
+            last = (peak, Instant::now());
+        }
+        if last.1.elapsed() > Duration::from_secs(1) {
+            Ok(peak)
+        } else {
+            Err(format!("{peak} KiB"))
+        }
+    })
+}
+
+fn unread(dir: &TestDir) -> std::process::Child {
+    Setup::default()
+        .command(dir)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary can be started")
+}
+
+/// Writes as many requests as the server takes.
+fn write_requests(stdin: &mut impl Write, count: u64) {
+    for id in 1..=count {
+        let message = request(id, "tools/list", &json!({}), Client::Plain);
+        if writeln!(stdin, "{message}").is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_client_that_closes_its_end_of_the_output_ends_the_server() {
+    let dir = TestDir::new();
+    let mut child = unread(&dir);
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let status = until(
+        PATIENCE,
+        "the server to exit when nobody can read it",
+        || {
+            write_requests(&mut stdin, 1);
+            child
+                .try_wait()
+                .expect("our own child can be waited for")
+                .ok_or_else(|| "it runs".to_owned())
+        },
+    );
+    assert!(
+        status.code().is_some(),
+        "it exits, and no signal ends it: {status}"
+    );
+}
+
+#[test]
+fn a_call_that_is_taken_back_is_not_answered_and_its_job_goes_on() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let done = dir.path().join("done");
+    let command = format!("read line && echo \"$line\" > '{}'", done.display());
+    let mut arguments = run_call(&command);
+    arguments["arguments"]["stdin"] = json!("went on\n");
+    let id = server.post("tools/call", &arguments, Client::Plain);
+    server.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id }
+    }));
+    until(PATIENCE, "the job to do its work", || {
+        let written = std::fs::read_to_string(&done).unwrap_or_default();
+        if written == "went on\n" {
+            Ok(())
+        } else {
+            Err(written)
+        }
+    });
+    server.assert_alive();
+}

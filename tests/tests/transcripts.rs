@@ -1,0 +1,143 @@
+//! Plays the corpus against the core natively, the component in wasmtime and the real binary.
+//!
+//! `BLESS=1` writes what the core answers where a transcript expects something else; look at the difference before
+//! you keep it.
+
+use std::thread;
+
+use backburner_tests::party::{InProcess, Party, Real, component, core};
+use backburner_tests::transcript::{Failure, Transcript, bless, corpus, play};
+use backburner_tests::{Client, request};
+use serde_json::json;
+
+/// How often one transcript is blessed: once for each of its expectations, and then some.
+const BLESSINGS_MAX: usize = 200;
+
+fn in_core(transcript: &Transcript) -> Result<(), Failure> {
+    play(transcript, &mut core(&transcript.config.to_string()))
+}
+
+fn in_component(transcript: &Transcript) -> Result<(), Failure> {
+    play(transcript, &mut component(&transcript.config.to_string()))
+}
+
+fn in_binary(transcript: &Transcript) -> Result<(), Failure> {
+    play(transcript, &mut Real::new(&transcript.config))
+}
+
+/// Plays all of them, each in a thread of its own, and says everything that went wrong.
+fn check(run: fn(&Transcript) -> Result<(), Failure>) {
+    let transcripts = corpus();
+    assert!(!transcripts.is_empty(), "there is a corpus");
+    let problems: Vec<String> = thread::scope(|scope| {
+        let plays: Vec<_> = transcripts
+            .iter()
+            .map(|transcript| (transcript, scope.spawn(move || run(transcript))))
+            .collect();
+        plays
+            .into_iter()
+            .filter_map(|(transcript, play)| problem(transcript, play.join()))
+            .collect()
+    });
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+fn problem(transcript: &Transcript, result: thread::Result<Result<(), Failure>>) -> Option<String> {
+    match result {
+        Ok(Ok(())) => None,
+        Ok(Err(failure)) => Some(failure.message),
+        Err(panic) => {
+            let words = panic.downcast_ref::<String>().cloned();
+            Some(format!(
+                "{}.transcript: {}",
+                transcript.name,
+                words.unwrap_or_default()
+            ))
+        }
+    }
+}
+
+fn bless_all() {
+    for name in corpus().into_iter().map(|transcript| transcript.name) {
+        for _ in 0..BLESSINGS_MAX {
+            let now = corpus();
+            let transcript = now.iter().find(|transcript| transcript.name == name);
+            let transcript = transcript.expect("blessing removes no transcript");
+            match in_core(transcript) {
+                Ok(()) => break,
+                Err(failure) => bless(transcript, &failure),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_core_answers_as_the_transcripts_say() {
+    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+        bless_all();
+    }
+    check(in_core);
+}
+
+#[test]
+fn the_component_answers_as_the_transcripts_say() {
+    check(in_component);
+}
+
+#[test]
+fn the_binary_answers_as_the_transcripts_say() {
+    check(in_binary);
+}
+
+/// A stdio server has one principal, so this is no transcript.
+fn check_foreign(mut server: InProcess) {
+    let mut ask = |principal: &str, method: &str, params: serde_json::Value| {
+        server.become_principal(principal);
+        server.send(&request(1, method, &params, Client::Tasks).to_string());
+        server.receive().expect("every request is answered")
+    };
+    let call = json!({ "name": "run", "arguments": { "command": "sleep 60" } });
+    let created = ask("owner", "tools/call", call);
+    let created: serde_json::Value = serde_json::from_str(&created).expect("a reply is JSON");
+    let id = created["result"]["taskId"]
+        .as_str()
+        .expect("the reply names a task")
+        .to_owned();
+    let unknown = "1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d";
+    for (method, rest) in [
+        ("tasks/get", json!({})),
+        ("tasks/cancel", json!({})),
+        ("tasks/update", json!({ "inputResponses": {} })),
+    ] {
+        let params = |id: &str| {
+            let mut params = rest.clone();
+            params["taskId"] = json!(id);
+            params
+        };
+        let of_foreign = ask("stranger", method, params(&id));
+        let of_unknown = ask("stranger", method, params(unknown));
+        assert_eq!(
+            of_foreign, of_unknown,
+            "{method} tells a stranger that the task exists"
+        );
+        assert!(of_foreign.contains("-32602"), "{of_foreign}");
+        // A principal that begins alike, or has what separates the parts of a key, is another one.
+        assert_eq!(ask("owner/x", method, params(&id)), of_unknown);
+        assert_eq!(ask("own", method, params(&id)), of_unknown);
+    }
+    let task = ask("owner", "tasks/get", json!({ "taskId": id }));
+    assert!(
+        task.contains("\"working\""),
+        "the stranger's cancel changed nothing: {task}"
+    );
+}
+
+#[test]
+fn another_principal_gets_the_bytes_of_an_unknown_id_from_the_core() {
+    check_foreign(core("{}"));
+}
+
+#[test]
+fn another_principal_gets_the_bytes_of_an_unknown_id_from_the_component() {
+    check_foreign(component("{}"));
+}
