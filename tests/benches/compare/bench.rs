@@ -52,7 +52,7 @@ impl Bench {
     /// # Errors
     /// Where the directory cannot be made.
     pub(crate) fn new(settings: Settings) -> anyhow::Result<Self> {
-        backburner_tests::binary();
+        let _built = backburner_tests::binary();
         // Cargo's own directory and not the system's temporary one: that may be memory, where nothing is
         // ever written to a disk and a power-safe commit costs nothing.
         let room = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
