@@ -176,6 +176,7 @@ impl From<jobs::End> for model::End {
             jobs::End::Lost(loss) => Self::Lost(match loss.kind {
                 jobs::LossKind::Supervisor => model::Loss::Supervisor,
                 jobs::LossKind::Machine => model::Loss::Machine,
+                jobs::LossKind::Files => model::Loss::Files,
                 jobs::LossKind::NeverStarted => model::Loss::NeverStarted,
             }),
         }

@@ -178,6 +178,7 @@ impl From<End> for wit::End {
                 kind: match kind {
                     Loss::Supervisor => wit::LossKind::Supervisor,
                     Loss::Machine => wit::LossKind::Machine,
+                    Loss::Files => wit::LossKind::Files,
                     Loss::NeverStarted => wit::LossKind::NeverStarted,
                 },
             }),

@@ -171,6 +171,8 @@ pub enum Loss {
     Supervisor,
     /// The machine was started anew meanwhile.
     Machine,
+    /// Its files were deleted or damaged by somebody else; what remained of it was killed.
+    Files,
     /// It was stopped before it was started, and never will be.
     NeverStarted,
 }

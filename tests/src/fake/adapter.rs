@@ -235,6 +235,7 @@ fn end(end: host_jobs::End) -> core::End {
         host_jobs::End::Lost { kind } => core::End::Lost(match kind {
             host_jobs::Loss::Supervisor => core::Loss::Supervisor,
             host_jobs::Loss::Machine => core::Loss::Machine,
+            host_jobs::Loss::Files => core::Loss::Files,
             host_jobs::Loss::NeverStarted => core::Loss::NeverStarted,
         }),
     }

@@ -74,6 +74,10 @@ pub(crate) fn lost(loss: Loss) -> &'static str {
             "the machine was restarted while the job ran; how far it got is not known: look before you run it \
              again"
         }
+        Loss::Files => {
+            "the job's files were deleted or damaged in the server's data directory, and what was left of the job \
+             was killed; how far it got is not known: look before you run it again"
+        }
         Loss::NeverStarted => {
             "the server ended before it started the job; it was not run (after a failure of the whole machine it may \
              have been, for a moment)"

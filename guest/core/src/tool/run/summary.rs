@@ -87,6 +87,9 @@ fn lost(loss: Loss, stopped: Option<StopCause>) -> String {
             "how it ended is not known: its supervisor was killed; nothing of it runs any more"
         }
         (Loss::Machine, _) => "how it ended is not known: the machine was restarted while it ran",
+        (Loss::Files, _) => {
+            "how it ended is not known: its files were deleted or damaged; nothing of it runs any more"
+        }
     }
     .to_owned()
 }

@@ -143,6 +143,10 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
         "how it ended is not known: its supervisor was killed; nothing of it runs any more",
     );
     check_summary(
+        outcome(End::Lost(Loss::Files)),
+        "how it ended is not known: its files were deleted or damaged; nothing of it runs any more",
+    );
+    check_summary(
         outcome(End::Lost(Loss::Machine)),
         "how it ended is not known: the machine was restarted while it ran",
     );
