@@ -3,17 +3,15 @@
 use std::process::ExitCode;
 
 use backburner::cli::{self, Cli, Command, ServeOptions};
+use backburner::jobs::supervisor::{SUPERVISE, supervise};
 use backburner::{serve, transport};
 use clap::Parser as _;
 
 fn main() -> ExitCode {
     // Before everything else: a supervisor lives as long as its job, and is to be small.
     let mut arguments = std::env::args_os().skip(1);
-    if arguments
-        .next()
-        .is_some_and(|argument| argument == "supervise")
-    {
-        return backburner::jobs::supervisor::supervise(arguments.next());
+    if arguments.next().is_some_and(|verb| verb == SUPERVISE) {
+        return supervise(arguments.next());
     }
     let cli = Cli::parse();
     cli::report(match &cli.command {

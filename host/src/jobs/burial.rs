@@ -1,4 +1,5 @@
-//! What is done about a job whose supervisor ended without an outcome: kill what is left of it, and say so.
+//! What is done about a job whose supervisor ended without an outcome, or cannot be reached since somebody deleted
+//! or damaged the job's files: kill what is left of it, and say so.
 //!
 //! Several processes may do this at the same time, and each of them may be killed in the middle of it: no
 //! step depends on being the only one, and the first outcome that is written stays.
@@ -8,7 +9,7 @@ use std::time::Instant;
 
 use uuid::Uuid;
 
-use super::directory::{JobDirectory, Origin, Started};
+use super::directory::{Condition, JobDirectory, Started};
 use super::limits::{BURIAL, BURIAL_PAUSE};
 use super::model::{End, Loss, Outcome};
 use super::processes::{self, Seen};
@@ -30,45 +31,41 @@ impl Burial<'_> {
     /// Makes sure that nothing of the job runs and that it has an outcome, which is given; `None` where
     /// something that was killed has not disappeared yet.
     ///
-    /// The caller has seen that the supervisor is dead, and that there was no outcome after that.
+    /// The caller has seen that there is no supervisor to be reached, and that there was no outcome after that.
     pub(crate) fn bury(&self) -> io::Result<Option<Outcome>> {
-        // Unreadable where the machine failed before the disk had it: then nothing of the job can run.
-        let origin = self
-            .directory
-            .origin()
-            .unwrap_or_else(|_| self.unrecorded());
-        let same_boot = origin.boot_id == self.boot_id;
-        if same_boot && !self.kill_everything() {
+        let condition = self.directory.condition()?;
+        let origin = self.directory.origin().ok();
+        let same_boot = origin.as_ref().map(|it| it.boot_id == self.boot_id);
+        // In another boot the recorded numbers are those of strangers, and nothing of the job can run. Without a record
+        // nobody knows: its supervisor and its environment are proof enough.
+        let started = same_boot.and_then(|same| self.directory.started().filter(|_| same));
+        let found = match same_boot {
+            Some(false) => Found::Nothing,
+            _ => self.kill_everything(started.as_ref()),
+        };
+        if found == Found::StillThere {
             return Ok(None);
         }
+        let kind = loss(condition, same_boot, found);
+        let started_at = match &origin {
+            Some(origin) => origin.started_at,
+            None => self.directory.made_at()?,
+        };
         let usage = output::usage(self.directory.dir())?;
+        // Whoever reserved the id did so only because there seemed to be no job.
+        let unasked = condition == Condition::Reserved && kind == Loss::Files;
         let outcome = Outcome {
-            started_at: origin.started_at,
+            started_at,
             ended_at: crate::clock::now_ms(),
             duration_ms: 0,
-            end: End::Lost {
-                kind: if same_boot {
-                    Loss::Supervisor
-                } else {
-                    Loss::Machine
-                },
-            },
-            stopped: self.directory.stop_cause()?,
+            end: End::Lost { kind },
+            stopped: self.directory.stop_cause()?.filter(|_| !unasked),
             output_bytes: usage.written_bytes,
             dropped_bytes: usage.written_bytes.saturating_sub(usage.kept_bytes),
             leftovers: Vec::new(),
         };
         self.conclude(&outcome)?;
         self.directory.outcome()
-    }
-
-    /// What is known of a job whose record is gone.
-    fn unrecorded(&self) -> Origin {
-        Origin {
-            started_at: crate::clock::now_ms(),
-            monotonic_ms: 0,
-            boot_id: String::new(),
-        }
     }
 
     fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
@@ -81,25 +78,47 @@ impl Burial<'_> {
         }
     }
 
-    /// Whether nothing is left of the job.
-    fn kill_everything(&self) -> bool {
-        let started = self.directory.started();
+    fn kill_everything(&self, started: Option<&Started>) -> Found {
         let deadline = Instant::now() + BURIAL;
+        let mut found = Found::Nothing;
         loop {
-            let killed = processes::freeze_and_kill(|| remains(self.id, started.as_ref()));
+            let killed = processes::freeze_and_kill(|| remains(self.id, started));
             if killed.is_empty() {
-                return true;
+                return found;
             }
+            found = Found::Killed;
             if Instant::now() >= deadline {
-                return false;
+                return Found::StillThere;
             }
             std::thread::sleep(BURIAL_PAUSE);
         }
     }
 }
 
-/// What provably belongs to the job: processes with its id in their environment, the command itself, their
-/// descendants, and the command's group as long as one of these is in it.
+/// What was found of a job among the processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// Nothing, ever.
+    Nothing,
+    /// Something, which has been killed and is gone.
+    Killed,
+    /// Something that was killed and has not disappeared yet.
+    StillThere,
+}
+
+/// What happened to a job of which this was found; `same_boot` is `None` where its record is gone.
+fn loss(condition: Condition, same_boot: Option<bool>, found: Found) -> Loss {
+    match (condition, same_boot, found) {
+        (Condition::Reserved, _, Found::Nothing) => Loss::NeverStarted,
+        (Condition::Whole, Some(true), _) => Loss::Supervisor,
+        (_, Some(true), _) | (_, _, Found::Killed | Found::StillThere) => Loss::Files,
+        // Where the record is gone too, the machine failed before the disk had it.
+        (_, Some(false) | None, Found::Nothing) => Loss::Machine,
+    }
+}
+
+/// What provably belongs to the job: its supervisor, processes with its id in their environment, the command itself,
+/// their descendants, and the command's group as long as one of these is in it.
 fn remains(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
     let everything: Vec<Seen> = processes::all();
     let is_command = |seen: &Seen| {
@@ -112,7 +131,9 @@ fn remains(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
             .filter(|seen| u32::try_from(seen.pid) != Ok(own))
     };
     let mut proven: Vec<Seen> = others()
-        .filter(|seen| is_command(seen) || processes::belongs_to(seen, id))
+        .filter(|seen| {
+            is_command(seen) || processes::belongs_to(seen, id) || processes::supervises(seen, id)
+        })
         .copied()
         .collect();
     if let Some(group) = started.map(|it| it.pid)

@@ -22,6 +22,9 @@ const CONTROL: &str = "control";
 const STOP: &str = "stop";
 const RESERVE: &str = "outcome.reserve";
 const OUTCOME: &str = "outcome.json";
+const DAMAGED_RESERVE: &str = "reserve.damaged";
+const DAMAGED_OUTCOME: &str = "outcome.damaged";
+const RESERVED: &str = "reserved";
 
 /// What is put around everything that is written, so that a later version can tell what it reads.
 #[derive(Serialize, Deserialize)]
@@ -56,6 +59,26 @@ pub(crate) enum Liveness {
     Alive(File),
     /// It does not, or there never was one.
     Dead,
+}
+
+/// Whether a supervisor will look for a request to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wakened {
+    /// It will, unless it ends before.
+    Yes,
+    /// Somebody deleted or replaced what it listens to.
+    Unreachable,
+}
+
+/// Which of its files a job has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// All that it was started with.
+    Whole,
+    /// Some of them only, or changed ones.
+    Damaged,
+    /// Those of a job that was stopped before anybody started it.
+    Reserved,
 }
 
 /// One job's directory, open.
@@ -96,8 +119,11 @@ impl JobDirectory {
 
     /// Whether the supervisor lives. Ask this first: only when it is dead does an outcome, or that there
     /// is none, mean anything.
+    ///
+    /// A supervisor whose `alive` somebody deleted or replaced looks dead too, so whoever buries its job looks for it
+    /// among the processes.
     pub(crate) fn liveness(&self) -> io::Result<Liveness> {
-        let Some(mut fifo) = files::open(&self.dir, ALIVE, OFlags::RDONLY)? else {
+        let Some(mut fifo) = files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)? else {
             return Ok(Liveness::Dead);
         };
         match fifo.read(&mut [0]) {
@@ -114,17 +140,19 @@ impl JobDirectory {
     }
 
     /// Makes the supervisor look for a request.
-    pub(crate) fn wake(&self) -> io::Result<()> {
-        let how = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let control = match rustix::fs::openat(&self.dir, CONTROL, how, rustix::fs::Mode::empty()) {
-            Ok(control) => control,
+    pub(crate) fn wake(&self) -> io::Result<Wakened> {
+        let control = match files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY) {
+            Ok(Some(control)) => control,
+            Ok(None) => return Ok(Wakened::Unreachable),
             // Nobody has opened it: the supervisor is dead, or will look for a request once it has.
-            Err(Errno::NXIO | Errno::NOENT) => return Ok(()),
-            Err(error) => return Err(error.into()),
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                return Ok(Wakened::Yes);
+            }
+            Err(error) => return Err(error),
         };
         match rustix::io::write(control, b"!") {
             // Full of wake-ups that are still to be read, or dead meanwhile: nothing is lost.
-            Ok(_) | Err(Errno::AGAIN | Errno::PIPE) => Ok(()),
+            Ok(_) | Err(Errno::AGAIN | Errno::PIPE) => Ok(Wakened::Yes),
             Err(error) => Err(error.into()),
         }
     }
@@ -142,23 +170,60 @@ impl JobDirectory {
     pub(crate) fn stop_cause(&self) -> io::Result<Option<StopCause>> {
         match rustix::fs::readlinkat(&self.dir, STOP, Vec::new()) {
             Ok(name) => Ok(cause_named(&name.to_string_lossy())),
-            Err(Errno::NOENT) => Ok(None),
+            // No request is a file of another kind.
+            Err(Errno::NOENT | Errno::INVAL) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
+    /// Writes what keeps everybody from starting a job that nobody has started yet.
+    pub(crate) fn reserve(&self, origin: &Origin, cause: StopCause) -> io::Result<()> {
+        self.request_stop(cause)?;
+        files::create(&self.dir, RESERVED)?.write_all(&encode(origin)?)
+    }
+
+    /// Which of its files the job has.
+    pub(crate) fn condition(&self) -> io::Result<Condition> {
+        if files::open(&self.dir, RESERVED, OFlags::RDONLY)?.is_some() {
+            return Ok(Condition::Reserved);
+        }
+        let mut whole = self.origin_and_spec().is_ok();
+        for fifo in [ALIVE, CONTROL] {
+            whole &= files::open_fifo(&self.dir, fifo, OFlags::RDONLY)?.is_some();
+        }
+        Ok(if whole {
+            Condition::Whole
+        } else {
+            Condition::Damaged
+        })
+    }
+
     /// When the job was asked for.
     pub(crate) fn origin(&self) -> io::Result<Origin> {
-        let Some(file) = files::open(&self.dir, SPEC, OFlags::RDONLY)? else {
-            return Err(ErrorKind::NotFound.into());
-        };
+        let mut file = files::open(&self.dir, SPEC, OFlags::RDONLY)?;
+        if file.is_none() {
+            file = files::open(&self.dir, RESERVED, OFlags::RDONLY)?;
+        }
         let mut start = [0; 512];
-        let read = rustix::io::read(&file, &mut start)?;
+        let read = rustix::io::read(file.ok_or(ErrorKind::NotFound)?, &mut start)?;
         let line = start[..read]
             .split(|byte| *byte == b'\n')
             .next()
             .unwrap_or_default();
         decode(line)
+    }
+
+    /// When the job was asked for as far as its directory shows, in milliseconds since 1970: where the record of it
+    /// was damaged.
+    pub(crate) fn made_at(&self) -> io::Result<u64> {
+        let fifo = files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)?;
+        // Nobody writes into it, so it never changes.
+        let made = match fifo {
+            Some(fifo) => fifo.metadata()?.modified()?,
+            None => self.dir.dir_metadata()?.modified()?.into_std(),
+        };
+        let since = made.duration_since(std::time::UNIX_EPOCH);
+        Ok(u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX))
     }
 
     /// Everything that the job was asked for.
@@ -185,18 +250,32 @@ impl JobDirectory {
         decode(text.split(|byte| *byte == b'\n').nth(2)?).ok()
     }
 
-    /// How the job ended, if that is known.
+    /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in
+    /// one step, so somebody else changed it.
     pub(crate) fn outcome(&self) -> io::Result<Option<Outcome>> {
-        files::read(&self.dir, OUTCOME)?
-            .map(|text| decode(&text))
-            .transpose()
+        let Some(text) = files::read(&self.dir, OUTCOME)? else {
+            return Ok(None);
+        };
+        match decode(&text) {
+            Err(error) if is_damage(&error) => {
+                self.dir.rename(OUTCOME, &self.dir, DAMAGED_OUTCOME)?;
+                Ok(None)
+            }
+            other => other.map(Some),
+        }
     }
 
     /// Writes the outcome into the room that was reserved for it; power-safe on return. For the
     /// supervisor only, since nobody else writes an outcome while it lives.
     pub(crate) fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
         let text = encode(outcome)?;
-        let mut file = files::overwrite(&self.dir, RESERVE)?;
+        let mut file = match files::overwrite(&self.dir, RESERVE) {
+            Err(error) if files::is_other_kind(&error) => {
+                self.dir.rename(RESERVE, &self.dir, DAMAGED_RESERVE)?;
+                files::overwrite(&self.dir, RESERVE)
+            }
+            other => other,
+        }?;
         file.write_all(&text)?;
         file.set_len(text.len() as u64)?;
         file.sync_all()?;
@@ -230,6 +309,14 @@ impl JobDirectory {
         let old = modified.elapsed().is_ok_and(|age| age > STALE);
         Ok(old && matches!(self.liveness()?, Liveness::Dead))
     }
+}
+
+/// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidData | ErrorKind::UnexpectedEof
+    )
 }
 
 fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {

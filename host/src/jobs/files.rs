@@ -34,6 +34,25 @@ pub(crate) fn open(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<F
     }
 }
 
+/// Opens a FIFO without ever waiting for it; `None` where there is none of this name, whatever else there is.
+pub(crate) fn open_fifo(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<File>> {
+    let file = match open(dir, name, access) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Ok(None),
+        Err(error) if is_other_kind(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let found = rustix::fs::fstat(&file)?;
+    let is_fifo = rustix::fs::FileType::from_raw_mode(found.st_mode).is_fifo();
+    Ok(is_fifo.then_some(file))
+}
+
+/// Whether a name is that of a link or of a directory.
+pub(crate) fn is_other_kind(error: &io::Error) -> bool {
+    let kinds = [Errno::LOOP, Errno::ISDIR].map(|kind| Some(kind.raw_os_error()));
+    kinds.contains(&error.raw_os_error())
+}
+
 /// Reads a whole file; `None` where it does not exist.
 pub(crate) fn read(dir: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
     let Some(mut file) = open(dir, name, OFlags::RDONLY)? else {

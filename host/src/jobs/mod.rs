@@ -17,10 +17,16 @@
 //! | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 //! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
 //! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
+//! | `….damaged` | what was in place of something else, put aside |
+//! | `reserved` | instead of everything above it: the job was stopped before anybody started it |
 //! | `supervisor.log` | only where the supervisor failed: why |
 //!
 //! Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor,
 //! whatever ended it, and a reader's end of file is a wake-up, not something to poll for.
+//!
+//! Who deletes or changes these files while the job runs takes the job from its owners, and nobody could stop it any
+//! more: the next one who asks about such a job finds its supervisor and its processes by command line and
+//! environment, kills them, and says what happened. Never is a job said to have ended while one of them lives.
 //!
 //! On Linux a supervisor is a subreaper, so it sees every descendant until the last has ended. Elsewhere
 //! only the command's process group is known: what leaves the group leaves the job.

@@ -14,13 +14,12 @@ use tokio::net::unix::pipe::Receiver;
 use uuid::Uuid;
 
 use super::burial::Burial;
-use super::directory::{JobDirectory, Liveness, Origin};
+use super::directory::{JobDirectory, Liveness, Origin, Wakened};
 use super::limits::READ_BYTES;
-use super::model::{
-    End, Failure, Fragment, Loss, Outcome, Progress, Spec, StartError, State, StopReason,
-};
+use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State, StopReason};
 use super::output::{self, Request, Writer};
 use super::reaper::Reaper;
+use super::supervisor::SUPERVISE;
 use super::{Jobs, clock, files, spec};
 
 /// Where the jobs are, below the data directory.
@@ -131,7 +130,7 @@ impl SupervisedJobs {
         let child = Command::new(&self.program)
             // For whoever looks at the process table: the program may be a name of the kernel's.
             .arg0("backburner")
-            .arg("supervise")
+            .arg(SUPERVISE)
             .arg(id.to_string())
             .current_dir(self.path.join(id.to_string()))
             .process_group(0)
@@ -164,30 +163,40 @@ impl SupervisedJobs {
         if let Some(outcome) = directory.outcome()? {
             return Ok(State::Ended(outcome));
         }
-        let unique = unique("outcome", id);
-        let boot_id = &self.boot_id;
-        let burial = Burial {
-            directory: &directory,
-            id,
-            boot_id,
-            unique: &unique,
-        };
-        match burial.bury()? {
+        match self.bury(id, &directory)? {
             Some(outcome) => Ok(State::Ended(outcome)),
             None => Ok(State::Running(self.progress(&directory)?)),
         }
     }
 
+    fn bury(&self, id: Uuid, directory: &JobDirectory) -> io::Result<Option<Outcome>> {
+        let unique = unique("outcome", id);
+        let boot_id = &self.boot_id;
+        let burial = Burial {
+            directory,
+            id,
+            boot_id,
+            unique: &unique,
+        };
+        burial.bury()
+    }
+
     fn progress(&self, directory: &JobDirectory) -> io::Result<Progress> {
-        let origin = directory.origin()?;
         let usage = output::usage(directory.dir())?;
-        let running_ms = if origin.boot_id == self.boot_id {
-            clock::monotonic_ms().saturating_sub(origin.monotonic_ms)
-        } else {
-            0
+        let (started_at, running_ms) = match directory.origin() {
+            Ok(origin) if origin.boot_id == self.boot_id => {
+                let running_ms = clock::monotonic_ms().saturating_sub(origin.monotonic_ms);
+                (origin.started_at, running_ms)
+            }
+            Ok(origin) => (origin.started_at, 0),
+            // Its supervisor has read it long ago; the job is none the worse for it.
+            Err(_damaged) => {
+                let made_at = directory.made_at()?;
+                (made_at, crate::clock::now_ms().saturating_sub(made_at))
+            }
         };
         Ok(Progress {
-            started_at: origin.started_at,
+            started_at,
             running_ms,
             output_bytes: usage.written_bytes,
             last_output_at: usage.last_at,
@@ -200,15 +209,20 @@ impl SupervisedJobs {
             if let Some(directory) = self.find(id)? {
                 if let Liveness::Alive(_) = directory.liveness()? {
                     directory.request_stop(reason.into())?;
-                    directory.wake()?;
+                    if directory.wake()? == Wakened::Unreachable {
+                        self.bury(id, &directory)?;
+                    }
                 }
                 return Ok(());
             }
-            if self
-                .establish(id, |directory| never_started(directory, reason))?
-                .is_some()
-            {
-                return files::sync(&self.jobs);
+            let origin = self.origin();
+            let reserved =
+                self.establish(id, |directory| directory.reserve(&origin, reason.into()))?;
+            if reserved.is_some() {
+                files::sync(&self.jobs)?;
+                // Its files may have been deleted while it ran: nobody may say that it never did before that is clear.
+                self.state(id)?;
+                return Ok(());
             }
             // Somebody started it since we looked: look again.
         }
@@ -307,23 +321,6 @@ async fn end_of(fifo: File) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
-}
-
-/// What is left of a job that was stopped before it was started: its outcome.
-fn never_started(directory: &JobDirectory, reason: StopReason) -> io::Result<()> {
-    let now = crate::clock::now_ms();
-    directory.conclude(&Outcome {
-        started_at: now,
-        ended_at: now,
-        duration_ms: 0,
-        end: End::Lost {
-            kind: Loss::NeverStarted,
-        },
-        stopped: Some(reason.into()),
-        output_bytes: 0,
-        dropped_bytes: 0,
-        leftovers: Vec::new(),
-    })
 }
 
 /// A file name that no other process, thread or call uses.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::Seen;
 use crate::jobs::limits::{COMMAND_LINE_BYTES, COMMAND_LINE_CHARS, ENVIRONMENT_BYTES};
-use crate::jobs::supervisor::TASK_VARIABLE;
+use crate::jobs::supervisor::{SUPERVISE, TASK_VARIABLE};
 
 /// Every process that can be seen; none where `/proc` cannot be read.
 pub(crate) fn all() -> Vec<Seen> {
@@ -38,7 +38,7 @@ pub(crate) fn signal(seen: &Seen, signal: Signal) {
     let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
         return signal_by_id(seen, pid, signal);
     };
-    if look(seen.pid).is_some_and(|now| now.start_ticks == seen.start_ticks) {
+    if is_same(seen) {
         // It may have ended, or belong to another user now; both show at the next look.
         let _gone = pidfd_send_signal(process, signal);
     }
@@ -47,7 +47,7 @@ pub(crate) fn signal(seen: &Seen, signal: Signal) {
 /// For kernels and sandboxes without process descriptors: there is an instant in which the id could be
 /// given out again.
 fn signal_by_id(seen: &Seen, pid: Pid, signal: Signal) {
-    if look(seen.pid).is_some_and(|now| now.start_ticks == seen.start_ticks) {
+    if is_same(seen) {
         let _gone = rustix::process::kill_process(pid, signal);
     }
 }
@@ -64,7 +64,26 @@ pub(crate) fn belongs_to(seen: &Seen, id: Uuid) -> bool {
     let found = environment
         .split(|byte| *byte == 0)
         .any(|entry| entry == wanted.as_bytes());
-    found && look(seen.pid).is_some_and(|now| now.start_ticks == seen.start_ticks)
+    found && is_same(seen)
+}
+
+/// Whether a process is the supervisor of the job, by its command line. Its environment is that of its server.
+pub(crate) fn supervises(seen: &Seen, id: Uuid) -> bool {
+    let mut line = Vec::new();
+    if let Ok(file) = File::open(format!("/proc/{}/cmdline", seen.pid)) {
+        let _read = file.take(COMMAND_LINE_BYTES).read_to_end(&mut line);
+    }
+    let id = id.to_string();
+    let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+    // The name may be any, and the last word ends with a NUL too.
+    let found = matches!(words[..], [_name, verb, of, []]
+        if verb == SUPERVISE.as_bytes() && of == id.as_bytes());
+    found && is_same(seen)
+}
+
+/// Whether a process that was seen still has its id.
+fn is_same(seen: &Seen) -> bool {
+    look(seen.pid).is_some_and(|now| now.start_ticks == seen.start_ticks)
 }
 
 /// What to call a process: its command line, or its name in brackets where it has none.

@@ -13,7 +13,7 @@ mod system;
 #[path = "portable.rs"]
 mod system;
 
-pub(crate) use system::{all, belongs_to, command_line, look, signal};
+pub(crate) use system::{all, belongs_to, command_line, look, signal, supervises};
 
 /// A process as it was seen at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,6 +24,11 @@ pub(crate) fn belongs_to(_seen: &Seen, _id: Uuid) -> bool {
     false
 }
 
+/// None is known to.
+pub(crate) fn supervises(_seen: &Seen, _id: Uuid) -> bool {
+    false
+}
+
 /// Never asked, since none is seen.
 pub(crate) fn command_line(_pid: i32) -> String {
     String::new()

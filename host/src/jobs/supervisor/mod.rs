@@ -48,6 +48,10 @@ use super::{clock, files, processes};
 /// itself with it, and what is left of a lost job is found by it.
 pub const TASK_VARIABLE: &str = "BACKBURNER_TASK_ID";
 
+/// The first argument of a program that is to accompany a job. The second one is the job's id, and there is no third: by
+/// this a supervisor is found whose job's files were deleted.
+pub const SUPERVISE: &str = "supervise";
+
 /// Accompanies the job whose directory is the working directory and whose id is `id`.
 ///
 /// The program has to call this before anything else when its first argument is `supervise`: while there

@@ -1,0 +1,190 @@
+//! What becomes of a job whose files somebody else deletes or changes: never said to have ended while it lives, always
+//! possible to stop, and what happened is told.
+
+use std::fs;
+use std::path::Path;
+
+use backburner::jobs::{End, Jobs, Loss, Outcome, State, StopCause};
+use uuid::Uuid;
+
+use crate::lab::{Lab, eventually, processes_of, runs, shell};
+
+/// What a job has in its directory while it runs and has written something.
+const FILES: [&str; 6] = [
+    "spec.jsonl",
+    "alive",
+    "control",
+    "outcome.reserve",
+    "out-00000000000000000000",
+    "idx-00000000000000000000",
+];
+
+/// What is put in the place of a file.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    Deleted,
+    Emptied,
+    Garbage,
+    Directory,
+    Link,
+}
+
+const DAMAGES: [Damage; 5] = [
+    Damage::Deleted,
+    Damage::Emptied,
+    Damage::Garbage,
+    Damage::Directory,
+    Damage::Link,
+];
+
+impl Damage {
+    fn apply(self, path: &Path) {
+        if path.exists() {
+            fs::remove_file(path).expect("it is ours");
+        }
+        match self {
+            Self::Deleted => Ok(()),
+            Self::Emptied => fs::write(path, ""),
+            Self::Garbage => fs::write(path, "\u{0}\u{1}{}\nnull\n"),
+            Self::Directory => fs::create_dir(path),
+            Self::Link => std::os::unix::fs::symlink("/dev/null", path),
+        }
+        .expect("it is writable");
+    }
+}
+
+/// A job that runs until it is killed, and the process id of its supervisor.
+fn lasting(lab: &Lab) -> (Uuid, String) {
+    let id = lab.start(&shell("echo $PPID; while :; do sleep 1000; done"));
+    let supervisor = lab.first_line(id);
+    (id, supervisor)
+}
+
+fn assert_nothing_runs(id: Uuid, supervisor: &str) {
+    assert_eq!(processes_of(id), [""; 0]);
+    // It says that the job has ended a moment before it ends itself.
+    eventually("the supervisor has ended too", || {
+        (!runs(supervisor)).then_some(())
+    });
+}
+
+/// The outcome, which may need a few looks where processes are being killed.
+fn outcome(lab: &Lab, id: Uuid) -> Outcome {
+    eventually("the job has ended", || {
+        match lab.jobs.inspect(id).expect("it can be inspected") {
+            State::Ended(outcome) => Some(outcome),
+            _ => None,
+        }
+    })
+}
+
+fn lost(kind: Loss) -> End {
+    End::Lost { kind }
+}
+
+#[test]
+fn whatever_is_damaged_a_job_is_ended_only_when_nothing_of_it_runs_and_can_be_stopped() {
+    let lab = Lab::new();
+    for file in FILES {
+        for damage in DAMAGES {
+            let (id, supervisor) = lasting(&lab);
+            damage.apply(&lab.directory(id).join(file));
+            let seen = lab.jobs.inspect(id);
+            match seen {
+                Ok(State::Ended(_)) => assert_nothing_runs(id, &supervisor),
+                Ok(State::Running(_)) => {}
+                other => panic!("{damage:?} {file}: {other:?}"),
+            }
+            lab.cancel(id);
+            eventually(&format!("{damage:?} {file}: the job has ended"), || {
+                let state = lab.jobs.inspect(id).expect("it can be inspected");
+                matches!(state, State::Ended(_)).then_some(())
+            });
+            assert_nothing_runs(id, &supervisor);
+        }
+    }
+}
+
+#[test]
+fn a_job_whose_directory_is_deleted_is_killed_before_it_is_said_to_be_lost() {
+    let lab = Lab::new();
+    let (id, supervisor) = lasting(&lab);
+    fs::remove_dir_all(lab.directory(id)).expect("it is ours");
+    assert_eq!(
+        lab.jobs.inspect(id).expect("it can be inspected"),
+        State::Unknown
+    );
+    lab.cancel(id);
+    let outcome = outcome(&lab, id);
+    assert_eq!((outcome.end, outcome.stopped), (lost(Loss::Files), None));
+    assert_nothing_runs(id, &supervisor);
+}
+
+#[test]
+fn without_its_liveness_a_job_is_killed_before_it_is_said_to_be_lost() {
+    let lab = Lab::new();
+    let (id, supervisor) = lasting(&lab);
+    Damage::Emptied.apply(&lab.directory(id).join("alive"));
+    assert_eq!(outcome(&lab, id).end, lost(Loss::Files));
+    assert_nothing_runs(id, &supervisor);
+}
+
+#[test]
+fn a_job_that_cannot_hear_a_cancellation_is_cancelled_all_the_same() {
+    let lab = Lab::new();
+    for damage in [Damage::Deleted, Damage::Garbage] {
+        let (id, supervisor) = lasting(&lab);
+        damage.apply(&lab.directory(id).join("control"));
+        assert!(matches!(lab.jobs.inspect(id), Ok(State::Running(_))));
+        lab.cancel(id);
+        let outcome = outcome(&lab, id);
+        assert_eq!(outcome.stopped, Some(StopCause::Cancelled));
+        assert_nothing_runs(id, &supervisor);
+    }
+}
+
+#[test]
+fn a_running_job_does_not_need_its_record_any_more() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("echo up; read line; echo $line"));
+    let before = lab.progress(id);
+    lab.first_line(id);
+    Damage::Garbage.apply(&lab.directory(id).join("spec.jsonl"));
+    if let State::Running(progress) = lab.jobs.inspect(id).expect("it can be inspected") {
+        let apart = progress.started_at.abs_diff(before.started_at);
+        assert!(apart < 60_000, "{before:?} {progress:?}");
+    }
+    let end = lab.outcome(id).end;
+    assert_eq!(end, End::Exited { code: 0 });
+    assert_eq!(lab.text(id), "up\n\n");
+}
+
+#[test]
+fn an_outcome_that_was_damaged_is_a_loss_and_not_an_error_for_ever() {
+    let lab = Lab::new();
+    for text in [
+        "",
+        "{\"format\":1,",
+        "{\"format\":1,\"content\":17}",
+        "\u{0}",
+    ] {
+        let (id, _) = lab.run(&shell("echo done"));
+        fs::write(lab.directory(id).join("outcome.json"), text).expect("it is writable");
+        let outcome = outcome(&lab, id);
+        assert!(matches!(outcome.end, End::Lost { .. }), "{outcome:?}");
+        assert_eq!(lab.outcome(id), outcome, "it never changes");
+        assert_eq!(lab.text(id), "done\n");
+    }
+}
+
+#[test]
+fn a_later_format_is_no_damage() {
+    let lab = Lab::new();
+    let (id, _) = lab.run(&shell("true"));
+    let later = "{\"format\":2,\"content\":{}}";
+    let path = lab.directory(id).join("outcome.json");
+    fs::write(&path, later).expect("it is writable");
+    let error = lab.jobs.inspect(id).expect_err("it is not understood");
+    assert!(error.to_string().contains("newer version"), "{error}");
+    assert_eq!(fs::read_to_string(&path).expect("it stays"), later);
+}
