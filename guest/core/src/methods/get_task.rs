@@ -2,23 +2,13 @@
 //!
 //! *Source:* SEP-2663, Task Polling.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
+use super::task_request::task_id;
 use crate::imports::World;
 use crate::outcome::{Context, Outcome};
-use crate::rpc::members::{object, present, string};
 use crate::rpc::{Request, RpcError, reply};
 use crate::task::lookup::lookup;
 use crate::task::settle::{Settled, settle};
 use crate::task::{status_message, wire};
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Params<'a> {
-    #[serde(default, borrow, deserialize_with = "present")]
-    task_id: Option<&'a RawValue>,
-}
 
 /// Answers with the task; one read of the store where its end is written down.
 pub(super) fn handle(
@@ -26,8 +16,7 @@ pub(super) fn handle(
     cx: &Context,
     request: &Request<'_>,
 ) -> Result<Outcome, RpcError> {
-    let params: Params<'_> = object("params", request.params)?;
-    let loaded = lookup(world, cx, &string("taskId", params.task_id)?)?;
+    let loaded = lookup(world, cx, &task_id(request)?)?;
     Ok(Outcome::Reply(match settle(world, cx.now, loaded)? {
         Settled::Terminal(facts, terminal) => {
             reply::complete(&request.id, wire::ended(&facts, &terminal))

@@ -7,6 +7,7 @@ mod discover;
 mod get_task;
 mod list_tools;
 pub(crate) mod resume_call;
+mod task_request;
 mod ticket;
 mod update_task;
 

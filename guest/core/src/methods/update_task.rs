@@ -3,20 +3,19 @@
 //!
 //! *Source:* SEP-2663, Task Update Requests.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::task_request::{acknowledged, task_id};
 use crate::imports::World;
 use crate::outcome::{Context, Outcome};
-use crate::rpc::members::{object, present, string};
-use crate::rpc::{Request, RpcError, reply};
+use crate::rpc::members::{object, present};
+use crate::rpc::{Request, RpcError};
 use crate::task::lookup::lookup;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Params<'a> {
-    #[serde(default, borrow, deserialize_with = "present")]
-    task_id: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "present")]
     input_responses: Option<&'a RawValue>,
 }
@@ -24,22 +23,15 @@ struct Params<'a> {
 #[derive(Deserialize)]
 struct InputResponses {}
 
-/// An acknowledgement: a result without members of its own.
-#[derive(Serialize)]
-struct Acknowledged {}
-
 /// Acknowledges answers to a task that exists.
 pub(super) fn handle(
     world: &mut impl World,
     cx: &Context,
     request: &Request<'_>,
 ) -> Result<Outcome, RpcError> {
+    let task_id = task_id(request)?;
     let params: Params<'_> = object("params", request.params)?;
-    let task_id = string("taskId", params.task_id)?;
     object::<InputResponses>("inputResponses", params.input_responses)?;
     lookup(world, cx, &task_id)?;
-    Ok(Outcome::Reply(reply::complete(
-        &request.id,
-        Acknowledged {},
-    )))
+    Ok(acknowledged(request))
 }
