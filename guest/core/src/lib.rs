@@ -21,6 +21,7 @@ mod server;
 mod task;
 mod text;
 mod tool;
+mod wording;
 
 pub use config::ConfigError;
 pub use outcome::{Context, Outcome, Pending, Refusal, Wake};

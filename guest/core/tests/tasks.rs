@@ -65,36 +65,33 @@ fn a_working_task_says_what_it_does() {
     check(
         "trap; sleep 60",
         11_000,
-        "working: being stopped after 11 s: timed out",
+        "working: being stopped after 11 s (its timeout passed)",
     );
 }
 
 #[test]
 fn a_job_that_ended_is_a_completed_task_with_its_truth() {
-    check(
-        "exit 0",
-        0,
-        "completed error=false: exited with code 0 after 0 ms",
-    );
+    check("exit 0", 0, "completed error=false: exit code 0 after 0 ms");
     check(
         "sleep 1; exit 7",
         60_000,
-        "completed error=true: exited with code 7 after 1 s",
+        "completed error=true: exit code 7 after 1 s",
     );
     check(
         "kill SIGKILL",
         10,
-        "completed error=true: ended by SIGKILL after 0 ms",
+        "completed error=true: killed by SIGKILL after 0 ms, neither by a timeout nor by a cancellation: the \
+         machine may have run out of memory",
     );
     check(
         "sleep 60",
         60_000,
-        "completed error=true: stopped after 10 s: timed out",
+        "completed error=true: timed out after 10 s and was stopped (killed by SIGTERM)",
     );
     check(
         "never",
         10,
-        "completed error=true: the command could not be started",
+        "completed error=true: could not be started: no such program",
     );
 }
 
@@ -277,12 +274,12 @@ fn a_cancelled_task_says_so_when_nothing_of_it_runs_any_more() {
     let task = host.get(&mut world, &id);
     assert_eq!(
         outline(&task),
-        "working: being stopped after 100 ms: cancelled"
+        "working: being stopped after 100 ms (it was cancelled)"
     );
     world.clock += 3_000;
     assert_eq!(
         outline(&host.get(&mut world, &id)),
-        "cancelled: cancelled after 3.1 s"
+        "cancelled: cancelled after 3.1 s (killed by SIGTERM)"
     );
 }
 
@@ -306,7 +303,7 @@ fn cancelling_what_ended_by_itself_changes_nothing() {
     host.ask(&mut world, &about(3, "tasks/cancel", &id));
     assert_eq!(
         outline(&host.get(&mut world, &id)),
-        "completed error=true: exited with code 3 after 1 s"
+        "completed error=true: exit code 3 after 1 s"
     );
 }
 
@@ -334,7 +331,14 @@ fn a_job_that_was_never_started_is_failed_after_a_while() {
     world.clock += 10_000;
     let reply = host.get(&mut world, &id);
     assert_eq!(reply["result"]["error"]["code"], -32603);
-    assert!(reply.to_string().contains("it was not run"));
+    let message = reply["result"]["error"]["message"].as_str().expect("words");
+    for part in [
+        "no trace",
+        "look before you run it again",
+        "new idempotencyKey",
+    ] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
     assert_eq!(host.get(&mut world, &id), reply);
     assert!(world.jobs.starts.is_empty());
 }
@@ -345,8 +349,20 @@ fn a_job_that_was_cancelled_before_its_start_is_cancelled() {
     host.ask(&mut world, &about(3, "tasks/cancel", &id));
     assert_eq!(
         outline(&host.get(&mut world, &id)),
-        "cancelled: cancelled before the job started"
+        "cancelled: cancelled before it was started"
     );
+}
+
+#[test]
+fn a_job_whose_files_are_gone_is_cancelled_where_its_record_says_so_and_failed_otherwise() {
+    let (mut world, mut host, id) = unstarted();
+    world.jobs.lose_files(world.clock, &id);
+    assert_eq!(host.get(&mut world, &id)["result"]["status"], "failed");
+    let (mut world, mut host, id) = unstarted();
+    host.ask(&mut world, &about(3, "tasks/cancel", &id));
+    world.jobs.lose_files(world.clock, &id);
+    let reply = outline(&host.get(&mut world, &id));
+    assert!(reply.starts_with("cancelled: cancelled; "), "{reply}");
 }
 
 #[test]

@@ -65,11 +65,11 @@ fn a_task_whose_server_died_before_the_start_fails_without_having_run() {
         let scene = interrupted(point);
         let id = only_task(&scene);
         let mut server = scene.server();
-        assert_failed(&server.ended_task(&id), "it was not run");
+        assert_failed(&server.ended_task(&id), "no trace of the job");
         assert_eq!(scene.log(), [""; 0], "{point:?}");
         assert_nothing_left(&id);
         // The end of a task never changes, so the same call again does not run it either.
-        assert_failed(&retry(&scene, 0), "it was not run");
+        assert_failed(&retry(&scene, 0), "new idempotencyKey");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::rpc::{RpcError, reply};
 use crate::task::lookup::own;
 use crate::task::record::{Ending, Terminal};
 use crate::task::settle::{Settled, settle};
-use crate::task::{TaskId, wire};
+use crate::task::{TaskId, status_message, wire};
 use crate::tool::{ToolResult, run};
 
 /// Goes on with a call that waited.
@@ -86,7 +86,9 @@ fn cancelled(
     status_message: String,
 ) -> Result<ToolResult, RpcError> {
     Ok(match world.inspect(id.as_str())? {
-        JobState::Ended(outcome) => run::finished(world, id.as_str(), &outcome)?,
+        JobState::Ended(outcome) => {
+            run::finished(world, id.as_str(), &status_message::as_cancelled(&outcome))?
+        }
         JobState::Unknown | JobState::Running(_) => ToolResult::refused(status_message),
     })
 }

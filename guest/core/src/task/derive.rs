@@ -6,6 +6,7 @@ use crate::imports::{
     End, Failure, JobOutcome, JobState, Jobs, Loss, Progress, StopCause, StopReason,
 };
 use crate::tool::run;
+use crate::wording;
 
 /// The state of a task whose end nobody has written down.
 #[derive(Debug)]
@@ -67,18 +68,20 @@ fn from_outcome(
             Derived::NeverRan(cancelled(jobs, id, outcome))
         }
         (_, End::Lost(loss @ Loss::NeverStarted)) => {
-            Derived::NeverRan(failed(jobs, id, outcome, status_message::lost(*loss)))
+            Derived::NeverRan(failed(jobs, id, outcome, wording::lost(*loss)))
         }
         (Some(StopCause::Cancelled), _) => Derived::Ended(cancelled(jobs, id, outcome)),
-        (_, End::Lost(loss)) => {
-            Derived::Ended(failed(jobs, id, outcome, status_message::lost(*loss)))
+        // That the job was stopped, before anybody knew it, is in the record alone: the files that said so are gone.
+        (_, End::Lost(Loss::Files)) if live.cancel_requested => {
+            Derived::Ended(cancelled(jobs, id, outcome))
         }
+        (_, End::Lost(loss)) => Derived::Ended(failed(jobs, id, outcome, wording::lost(*loss))),
         (Some(StopCause::ShutDown), _) => {
-            Derived::Ended(failed(jobs, id, outcome, status_message::SHUT_DOWN))
+            Derived::Ended(failed(jobs, id, outcome, wording::shut_down()))
         }
         (Some(StopCause::TimedOut) | None, _) => Derived::Ended(Terminal {
             ended_at: outcome.ended_at,
-            status_message: status_message::completed(outcome),
+            status_message: wording::end(outcome),
             ending: Ending::Completed(run::finished(jobs, id.as_str(), outcome)?.into()),
         }),
     })
@@ -92,18 +95,17 @@ fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome) -> Termina
     }
 }
 
-fn failed(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome, message: &str) -> Terminal {
-    let words = message.to_owned();
+fn failed(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome, message: String) -> Terminal {
     Terminal {
         ended_at: outcome.ended_at,
-        status_message: status_message::with_last_line(jobs, id, outcome, words),
+        status_message: status_message::with_last_line(jobs, id, outcome, message.clone()),
         ending: Ending::Failed(failure(message)),
     }
 }
 
-fn failure(message: &str) -> TaskError {
+fn failure(message: String) -> TaskError {
     TaskError {
         code: -32603,
-        message: message.to_owned(),
+        message,
     }
 }

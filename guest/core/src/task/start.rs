@@ -51,7 +51,7 @@ fn take_back(
     if !is_ours {
         return Ok(Started::Job(loaded.facts));
     }
-    // Where this fails the record stays, without a job: whoever reads it next says that it was not run.
+    // Where this fails the record stays, without a job: whoever reads it next says that there is no trace of it.
     let changes = removals(store, &loaded)?;
     let _ = store.commit(changes);
     Ok(Started::Refused(error))

@@ -28,6 +28,7 @@ pub(crate) struct FakeJobs {
 enum Job {
     Started(Run),
     NeverStarted { at: u64, cause: StopCause },
+    FilesLost { at: u64 },
 }
 
 /// A job that was started: all that it will do if nobody stops it.
@@ -74,7 +75,7 @@ impl FakeJobs {
         };
         match self.known.get_mut(id) {
             Some(Job::Started(run)) => run.stop(now, cause),
-            Some(Job::NeverStarted { .. }) => {}
+            Some(Job::NeverStarted { .. } | Job::FilesLost { .. }) => {}
             None => {
                 self.known
                     .insert(id.to_owned(), Job::NeverStarted { at: now, cause });
@@ -100,21 +101,20 @@ impl FakeJobs {
         }
     }
 
+    /// Deletes the files of a job at `now`, and with them whatever they said of it.
+    pub(crate) fn lose_files(&mut self, now: u64, id: &str) {
+        self.known.insert(id.to_owned(), Job::FilesLost { at: now });
+    }
+
     /// As [`backburner_core::imports::Jobs::inspect`], at `now`.
     pub(crate) fn inspect(&self, now: u64, id: &str) -> JobState {
         match self.known.get(id) {
             None => JobState::Unknown,
             Some(Job::Started(run)) => run.state(now),
-            Some(Job::NeverStarted { at, cause }) => JobState::Ended(JobOutcome {
-                started_at: *at,
-                ended_at: *at,
-                duration_ms: 0,
-                end: End::Lost(Loss::NeverStarted),
-                stopped: Some(*cause),
-                output_bytes: 0,
-                dropped_bytes: 0,
-                leftovers: Vec::new(),
-            }),
+            Some(Job::NeverStarted { at, cause }) => {
+                JobState::Ended(lost(*at, Loss::NeverStarted, Some(*cause)))
+            }
+            Some(Job::FilesLost { at }) => JobState::Ended(lost(*at, Loss::Files, None)),
         }
     }
 
@@ -165,8 +165,22 @@ impl FakeJobs {
     pub(crate) fn next_end(&self, now: u64, id: &str) -> Option<u64> {
         match self.known.get(id)? {
             Job::Started(run) => Some(run.outcome().ended_at).filter(|at| *at > now),
-            Job::NeverStarted { .. } => None,
+            Job::NeverStarted { .. } | Job::FilesLost { .. } => None,
         }
+    }
+}
+
+/// The outcome of a job that is known to be over at `at`, and of which nothing else is known.
+fn lost(at: u64, loss: Loss, stopped: Option<StopCause>) -> JobOutcome {
+    JobOutcome {
+        started_at: at,
+        ended_at: at,
+        duration_ms: 0,
+        end: End::Lost(loss),
+        stopped,
+        output_bytes: 0,
+        dropped_bytes: 0,
+        leftovers: Vec::new(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! How a job ended, in one line or two that a model reads first.
 
 use super::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS};
-use crate::imports::{End, JobOutcome, Loss, Process, Progress, StopCause};
+use crate::imports::{JobOutcome, Process, Progress};
 use crate::text::{duration, shorten};
+use crate::wording;
 
 /// How a job ended, and what was left of it.
 pub(super) fn ended(outcome: &JobOutcome) -> String {
-    let headline = headline(outcome);
+    let headline = wording::end(outcome);
     if outcome.leftovers.is_empty() {
         return headline;
     }
@@ -28,78 +29,19 @@ pub(super) fn running(id: &str, progress: Option<&Progress>) -> String {
 }
 
 fn so_far(progress: &Progress) -> String {
-    let elapsed = duration(progress.running_ms);
     let output = match progress.output_bytes {
         0 => "no output so far".to_owned(),
         bytes => format!("{bytes} bytes of output so far"),
     };
     match progress.stopping {
-        None => format!("still running after {elapsed}, {output}"),
-        Some(cause) => format!(
-            "being stopped after {elapsed} ({}), {output}",
-            reason(cause)
+        None => format!(
+            "still running after {}, {output}",
+            duration(progress.running_ms)
         ),
-    }
-}
-
-fn headline(outcome: &JobOutcome) -> String {
-    let elapsed = duration(outcome.duration_ms);
-    let end = match &outcome.end {
-        End::Exited(code) => format!("exit code {code}"),
-        End::Signalled { signal, .. } => format!("killed by {signal}"),
-        End::NotStarted(detail) => return not_started(detail, outcome.stopped),
-        End::Lost(loss) => return lost(*loss, outcome.stopped),
-    };
-    match outcome.stopped {
-        None => format!("{end} after {elapsed}{}", remark(&outcome.end)),
-        Some(StopCause::TimedOut) => format!("timed out after {elapsed} and was stopped ({end})"),
-        Some(StopCause::Cancelled) => format!("cancelled after {elapsed} ({end})"),
-        Some(cause) => format!("stopped after {elapsed}: {} ({end})", reason(cause)),
-    }
-}
-
-/// A command that was to be stopped before it was executed is no failure of the command.
-fn not_started(detail: &str, stopped: Option<StopCause>) -> String {
-    match stopped {
-        None => format!("could not be started: {detail}"),
-        Some(cause) => format!("stopped before it was executed: {}", reason(cause)),
-    }
-}
-
-/// What a model would otherwise have to guess about a signal that nobody here sent.
-fn remark(end: &End) -> &'static str {
-    match end {
-        End::Signalled {
-            core_dumped: true, ..
-        } => ", core dumped",
-        End::Signalled { signal, .. } if signal == "SIGKILL" => {
-            ", neither by a timeout nor by a cancellation: the machine may have run out of memory"
-        }
-        _ => "",
-    }
-}
-
-fn lost(loss: Loss, stopped: Option<StopCause>) -> String {
-    match (loss, stopped) {
-        (Loss::NeverStarted, Some(StopCause::Cancelled)) => "cancelled before it was started",
-        (Loss::NeverStarted, _) => "never started",
-        (Loss::Supervisor, _) => {
-            "how it ended is not known: its supervisor was killed; nothing of it runs any more"
-        }
-        (Loss::Machine, _) => "how it ended is not known: the machine was restarted while it ran",
-        (Loss::Files, _) => {
-            "how it ended is not known: its files were deleted or damaged; nothing of it runs any more"
-        }
-    }
-    .to_owned()
-}
-
-fn reason(cause: StopCause) -> &'static str {
-    match cause {
-        StopCause::TimedOut => "its timeout passed",
-        StopCause::Cancelled => "it was cancelled",
-        StopCause::Expired => "its time to live passed",
-        StopCause::ShutDown => "its supervisor was asked to end, as at the machine's shutdown",
+        Some(cause) => format!(
+            "{}, {output}",
+            wording::stopping(progress.running_ms, cause)
+        ),
     }
 }
 

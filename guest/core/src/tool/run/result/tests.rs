@@ -137,18 +137,32 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
         stopped(End::Lost(Loss::NeverStarted), StopCause::Cancelled),
         "cancelled before it was started",
     );
-    check_summary(outcome(End::Lost(Loss::NeverStarted)), "never started");
+    let advice = "look before you run it again, with a new idempotencyKey if you gave one";
+    let unfinished = |happened: &str| format!("{happened}; how far it got is not known: {advice}");
+    let supervisor =
+        unfinished("the process that supervised the job was killed, and the job with it");
+    check_summary(outcome(End::Lost(Loss::Supervisor)), &supervisor);
     check_summary(
-        outcome(End::Lost(Loss::Supervisor)),
-        "how it ended is not known: its supervisor was killed; nothing of it runs any more",
+        stopped(End::Lost(Loss::Supervisor), StopCause::Cancelled),
+        &format!("cancelled; {supervisor}"),
     );
     check_summary(
         outcome(End::Lost(Loss::Files)),
-        "how it ended is not known: its files were deleted or damaged; nothing of it runs any more",
+        &unfinished(
+            "the job's files were deleted or damaged in the server's data directory, and what was left of the \
+             job was killed",
+        ),
     );
     check_summary(
         outcome(End::Lost(Loss::Machine)),
-        "how it ended is not known: the machine was restarted while it ran",
+        &unfinished("the machine was restarted while the job ran"),
+    );
+    check_summary(
+        outcome(End::Lost(Loss::NeverStarted)),
+        &format!(
+            "there is no trace of the job: its server ended before starting it, unless somebody deleted files of \
+             the server's data directory or the whole machine failed; {advice}"
+        ),
     );
 }
 

@@ -1,0 +1,103 @@
+//! How the ways in which a job ends are called: the same words in a task's status message and in a call's result.
+//!
+//! Knows each [`End`], [`StopCause`] and [`Loss`], and nothing of who is told.
+
+use crate::imports::{End, JobOutcome, Loss, StopCause};
+use crate::text::duration;
+
+/// What to do about a job of which nobody knows how far it got. A task that failed keeps its idempotency key, so
+/// that the same call again would only find it.
+const ADVICE: &str = "look before you run it again, with a new idempotencyKey if you gave one";
+
+/// How a job ended, and after how long.
+pub(crate) fn end(outcome: &JobOutcome) -> String {
+    let elapsed = duration(outcome.duration_ms);
+    let end = match &outcome.end {
+        End::Exited(code) => format!("exit code {code}"),
+        End::Signalled { signal, .. } => format!("killed by {signal}"),
+        End::NotStarted(detail) => return not_started(detail, outcome.stopped),
+        End::Lost(loss) => return lost_end(*loss, outcome.stopped),
+    };
+    match outcome.stopped {
+        None => format!("{end} after {elapsed}{}", remark(&outcome.end)),
+        Some(StopCause::TimedOut) => format!("timed out after {elapsed} and was stopped ({end})"),
+        Some(StopCause::Cancelled) => format!("cancelled after {elapsed} ({end})"),
+        Some(cause) => format!("stopped after {elapsed}: {} ({end})", reason(cause)),
+    }
+}
+
+/// What is done to a job that is being stopped after it ran for this many milliseconds.
+pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
+    let elapsed = duration(running_ms);
+    format!("being stopped after {elapsed} ({})", reason(cause))
+}
+
+/// Why nobody knows how a job ended, and what to do now.
+pub(crate) fn lost(loss: Loss) -> String {
+    match loss {
+        Loss::Supervisor => {
+            unfinished("the process that supervised the job was killed, and the job with it")
+        }
+        Loss::Machine => unfinished("the machine was restarted while the job ran"),
+        Loss::Files => unfinished(
+            "the job's files were deleted or damaged in the server's data directory, and what was left of the \
+             job was killed",
+        ),
+        // Not that it was not run: it leaves no trace either where its files were deleted, or where the machine
+        // failed before they were on the disk.
+        Loss::NeverStarted => format!(
+            "there is no trace of the job: its server ended before starting it, unless somebody deleted files of \
+             the server's data directory or the whole machine failed; {ADVICE}"
+        ),
+    }
+}
+
+/// That a job was stopped because its supervisor had to end, and what to do now.
+pub(crate) fn shut_down() -> String {
+    unfinished("the job was stopped because the machine was shut down or its session ended")
+}
+
+fn unfinished(happened: &str) -> String {
+    format!("{happened}; how far it got is not known: {ADVICE}")
+}
+
+/// A command that was to be stopped before it was executed is no failure of the command.
+fn not_started(detail: &str, stopped: Option<StopCause>) -> String {
+    match stopped {
+        None => format!("could not be started: {detail}"),
+        Some(cause) => format!("stopped before it was executed: {}", reason(cause)),
+    }
+}
+
+fn lost_end(loss: Loss, stopped: Option<StopCause>) -> String {
+    match (loss, stopped) {
+        (Loss::NeverStarted, Some(StopCause::Cancelled)) => {
+            "cancelled before it was started".to_owned()
+        }
+        // After how long is not known.
+        (_, Some(StopCause::Cancelled)) => format!("cancelled; {}", lost(loss)),
+        _ => lost(loss),
+    }
+}
+
+/// What a reader would otherwise have to guess about a signal that nobody here sent.
+fn remark(end: &End) -> &'static str {
+    match end {
+        End::Signalled {
+            core_dumped: true, ..
+        } => ", core dumped",
+        End::Signalled { signal, .. } if signal == "SIGKILL" => {
+            ", neither by a timeout nor by a cancellation: the machine may have run out of memory"
+        }
+        _ => "",
+    }
+}
+
+fn reason(cause: StopCause) -> &'static str {
+    match cause {
+        StopCause::TimedOut => "its timeout passed",
+        StopCause::Cancelled => "it was cancelled",
+        StopCause::Expired => "its time to live passed",
+        StopCause::ShutDown => "its supervisor was asked to end, as at the machine's shutdown",
+    }
+}
