@@ -258,3 +258,29 @@ fn a_ticket_of_nobody_gets_an_error_and_no_panic() {
         assert!(matches!(outcome, Outcome::Reply(text) if text.contains("-32603")));
     }
 }
+
+#[test]
+fn an_argument_that_is_given_twice_is_refused_by_name() {
+    for (arguments, argument) in [
+        (r#"{"command":"true","command":"rm"}"#, "`command`"),
+        (r#"{"command":"true","comm\u0061nd":"true"}"#, "`command`"),
+        (r#"{"command":"true","label":null,"label":"l"}"#, "`label`"),
+        (
+            r#"{"command":"true","env":{"A":"1","B":"2","A":"3"}}"#,
+            "`env.A`",
+        ),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let body = run(1, Client::Tasks, &json!("ARGUMENTS")).replace("\"ARGUMENTS\"", arguments);
+        let reply = Host::new("{}", "user").ask(&mut world, &body);
+        assert_eq!(outline(&reply), "tool error");
+        let text = reply["result"]["content"][0]["text"].as_str();
+        let expect =
+            format!("{argument} is given twice, it has to be given once. Nothing was run.");
+        assert!(
+            text.is_some_and(|text| text.starts_with(&expect)),
+            "{arguments}: {reply}"
+        );
+        assert!(world.jobs.starts.is_empty());
+    }
+}

@@ -148,6 +148,19 @@ fn deep_and_broken_json_in_parameters_is_answered() {
     check(&nested, "1 -32600");
 }
 
+#[test]
+fn a_member_that_is_given_twice_is_refused_at_every_level_of_the_protocol() {
+    let call = run(1, Client::Tasks, &json!({ "command": "true" }));
+    let twice = |member: &str| call.replacen(member, &format!("{member},{member}"), 1);
+    check(&twice(r#""method":"tools/call""#), "no id -32600");
+    check(&twice(r#""jsonrpc":"2.0""#), "no id -32600");
+    check(&twice(r#""name":"run""#), "1 -32602");
+    check(&twice(r#""arguments":{"command":"true"}"#), "1 -32602");
+    check(&twice(&format!(r#""{VERSION}":"2026-07-28""#)), "1 -32602");
+    let meta = format!(r#""_meta":{}"#, meta(Client::Tasks));
+    check(&twice(&meta), "1 -32602");
+}
+
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const INFO: &str = "io.modelcontextprotocol/clientInfo";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";

@@ -15,7 +15,7 @@ use crate::imports::{StartError, StartErrorKind, World};
 use crate::limits::ECHOED_CHARS;
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome};
-use crate::rpc::members::{object, present, string};
+use crate::rpc::members::{object, present, repeated, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
@@ -42,6 +42,13 @@ struct Params<'a> {
     /// `null` counts as none, as some models write it for a tool's optional parts.
     #[serde(default, borrow)]
     arguments: Option<&'a RawValue>,
+}
+
+/// The argument that is an object itself.
+#[derive(Deserialize)]
+struct Inner<'a> {
+    #[serde(default, borrow)]
+    env: Option<&'a RawValue>,
 }
 
 /// Begins the job and waits for it a while.
@@ -80,11 +87,23 @@ fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcErro
         let detail = format!("unknown tool: {name}, the tools are: run");
         return Err(RpcError::InvalidParams(detail));
     }
-    let arguments = match params.arguments {
-        Some(raw) => Some(object::<Map<String, Value>>("arguments", Some(raw))?),
-        None => None,
+    let Some(raw) = params.arguments else {
+        return Ok(Arguments::parse(None));
     };
-    Ok(Arguments::parse(arguments.as_ref()))
+    let arguments = object::<Map<String, Value>>("arguments", Some(raw))?;
+    Ok(match given_twice(raw) {
+        Some(argument) => Err(Arguments::repeated(argument)),
+        None => Arguments::parse(Some(&arguments)),
+    })
+}
+
+/// The first argument, or variable in `env`, that is given twice.
+fn given_twice(arguments: &RawValue) -> Option<String> {
+    if let Some(name) = repeated(arguments) {
+        return Some(name);
+    }
+    let inner: Inner<'_> = serde_json::from_str(arguments.get()).ok()?;
+    Some(format!("env.{}", repeated(inner.env?)?))
 }
 
 fn answer_later(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> Outcome {

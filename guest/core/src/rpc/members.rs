@@ -1,5 +1,9 @@
 //! Reading the members of an object that a client sent, with errors that name the member.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -40,6 +44,46 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(
 pub(crate) fn string(name: &str, raw: Option<&RawValue>) -> Result<String, RpcError> {
     let raw = raw.ok_or_else(|| missing(name, "a string"))?;
     serde_json::from_str(raw.get()).map_err(|_| wrong(name, "a string"))
+}
+
+/// The first name that stands in the object twice, or more often; `None` where there is none, and where the text is
+/// no object.
+///
+/// A reader of JSON that keeps the last one, as `serde_json` does, and one that keeps the first would run different
+/// commands for the same call.
+pub(crate) fn repeated(object: &RawValue) -> Option<String> {
+    serde_json::from_str::<Repeated>(object.get()).ok()?.0
+}
+
+/// What [`repeated`] finds.
+struct Repeated(Option<String>);
+
+impl<'de> Deserialize<'de> for Repeated {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RepeatedVisitor)
+    }
+}
+
+struct RepeatedVisitor;
+
+impl<'de> Visitor<'de> for RepeatedVisitor {
+    type Value = Repeated;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Repeated, M::Error> {
+        let mut names = BTreeSet::new();
+        let mut found = None;
+        while let Some(name) = members.next_key::<String>()? {
+            members.next_value::<IgnoredAny>()?;
+            if let Some(again) = names.replace(name) {
+                found.get_or_insert(again);
+            }
+        }
+        Ok(Repeated(found))
+    }
 }
 
 fn missing(name: &str, expected: &str) -> RpcError {

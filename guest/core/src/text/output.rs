@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::excerpt::{Excerpt, excerpt};
+use super::hidden::is_hidden;
 use super::limits::{LAST_LINE_CHARS, LAST_LINE_WINDOW_BYTES, READ_BYTES, WINDOW_BYTES};
 use super::screen::{Rendered, Screen};
 use super::shorten::shorten;
@@ -25,7 +26,7 @@ pub(crate) fn output(
 }
 
 /// The last line of a job's output so far that shows anything, at most 120 characters, without control
-/// characters and without spaces around it.
+/// and format characters and without spaces around it.
 ///
 /// `output_bytes` is how many bytes the job has written. `None` where there is no such line near the end, or
 /// the host could not read: the line is an extra that no answer has to fail for.
@@ -40,8 +41,14 @@ fn last_line_within(jobs: &mut impl Jobs, id: &str, window: Range<u64>) -> Optio
     let mut reader = Reader::new(jobs, id);
     reader.read(window).ok()?;
     let text = reader.finish(total).text;
-    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
-    Some(shorten(&line.replace('\t', " "), LAST_LINE_CHARS))
+    let line = text.lines().map(shown).rfind(|line| !line.is_empty())?;
+    Some(shorten(&line, LAST_LINE_CHARS))
+}
+
+/// What is seen of a line that stands among other words, which it must not rearrange or hide.
+fn shown(line: &str) -> String {
+    let line = line.replace('\t', " ").replace(is_hidden, "");
+    line.trim().to_owned()
 }
 
 /// Feeds a screen with output, in ascending order, and tells it what it missed.

@@ -161,6 +161,10 @@ fn the_last_line_is_the_last_that_shows_anything() {
         Some("error: no"),
     );
     check_last_line(Written::text("one\n").then_dropped(50), Some("one"));
+    check_last_line(
+        Written::text("one\na\u{202e}b\u{2028}c\n\u{200b}\u{feff} \n"),
+        Some("abc"),
+    );
 }
 
 #[test]

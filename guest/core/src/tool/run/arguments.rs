@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::ARGUMENT_NAMES;
 use super::limits::{
-    ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, QUOTED_CHARS, STRING_BYTES, TIMEOUT_SECONDS,
-    TTL_SECONDS_MAX, TTL_SECONDS_MIN, VARIABLES,
+    ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, STRING_BYTES, TIMEOUT_SECONDS, TTL_SECONDS_MAX,
+    TTL_SECONDS_MIN, VARIABLES,
 };
-use super::misfit::{Misfit, quoted, sort};
+use super::misfit::{Misfit, named, quoted, sort};
 use crate::imports::Command;
-use crate::text::shorten;
+use crate::text::is_hidden;
 
 /// The arguments of one call, all of them within their bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
     pub(crate) stdin: String,
     /// How long it may run, in milliseconds, at least 1; `None` for as long as it takes.
     pub(crate) timeout_ms: Option<u64>,
-    /// What a person calls the task: one line of 1 to 100 characters; `None` for nothing.
+    /// What a person calls the task: one line of 1 to 100 characters that all show; `None` for nothing.
     pub(crate) label: Option<String>,
     /// How long the task is kept, in milliseconds from its creation, at least 1000; `None` for ever.
     pub(crate) ttl_ms: Option<u64>,
@@ -34,6 +34,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// The refusal of a call in whose `arguments` this one, for example `env.PATH`, is given twice: which of them
+    /// was meant is not for us to guess.
+    pub(crate) fn repeated(argument: String) -> String {
+        Misfit::Repeated { argument }.to_string()
+    }
+
     /// Reads the `arguments` of a call. `null` counts as absent, since many models send it for what they do
     /// not want to set.
     ///
@@ -163,13 +169,15 @@ impl<'a> Given<'a> {
     }
 
     fn label(self) -> Result<Option<String>, Misfit> {
-        let expected =
-            format!("one line of 1 to {LABEL_CHARS} characters, for example \"nightly build\"");
+        let expected = format!(
+            "one line of 1 to {LABEL_CHARS} characters, none of them a control or format character, for example \
+             \"nightly build\""
+        );
         let Some(label) = self.text("label", &expected)? else {
             return Ok(None);
         };
         let is_blank = label.trim().is_empty();
-        if is_blank || label.chars().count() > LABEL_CHARS || label.contains(char::is_control) {
+        if is_blank || label.chars().count() > LABEL_CHARS || label.contains(is_hidden) {
             return Err(Misfit::wrong("label", quoted(&label.into()), &expected));
         }
         Ok(Some(label.to_owned()))
@@ -252,7 +260,7 @@ fn variable(name: &str, value: &Value) -> Result<(String, String), Misfit> {
             {\"PORT\": \"8080\"}";
         return Err(Misfit::wrong("env", given, expected));
     }
-    let argument = format!("env.{}", shorten(name, QUOTED_CHARS));
+    let argument = format!("env.{}", named(name));
     let Value::String(text) = value else {
         let expected = "a string, for example \"8080\"; leave it out to keep what the server has";
         return Err(Misfit::wrong(&argument, sort(value), expected));

@@ -93,7 +93,8 @@ fn task_schemas() -> Value {
         },
         "label": {
             "type": "string", "minLength": 1, "maxLength": LABEL_CHARS,
-            "description": "What to call the task in lists for people; one line of at most 100 characters.",
+            "description": "What to call the task in lists for people; one line of at most 100 \
+                characters, without control and format characters.",
         },
         "ttlSeconds": {
             "type": "number", "minimum": TTL_SECONDS_MIN, "maximum": TTL_SECONDS_MAX,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::ARGUMENT_NAMES;
 use super::limits::QUOTED_CHARS;
-use crate::text::shorten;
+use crate::text::{revealed, shorten};
 
 /// What is wrong with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,11 @@ pub(super) enum Misfit {
     Unknown {
         /// Its name as it was given.
         name: String,
+    },
+    /// An argument that is there more than once.
+    Repeated {
+        /// Which one, for example `env.PATH`.
+        argument: String,
     },
     /// `command` is not there.
     NoCommand,
@@ -51,12 +56,17 @@ impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { name } => {
-                write!(f, "there is no argument `{}`", shorten(name, QUOTED_CHARS))?;
+                write!(f, "there is no argument `{}`", named(name))?;
                 if let Some(known) = similar(name) {
                     write!(f, ", did you mean `{known}`")?;
                 }
                 write!(f, "; the arguments are: {}", ARGUMENT_NAMES.join(", "))?;
             }
+            Self::Repeated { argument } => write!(
+                f,
+                "`{}` is given twice, it has to be given once",
+                named(argument)
+            )?,
             Self::NoCommand => f.write_str(
                 "`command` is missing, it has to be a shell line, for example \"cargo test\"",
             )?,
@@ -85,7 +95,12 @@ fn similar(name: &str) -> Option<&'static str> {
 
 /// A value as it is repeated to the model.
 pub(super) fn quoted(value: &Value) -> String {
-    shorten(&value.to_string(), QUOTED_CHARS)
+    shorten(&revealed(&value.to_string()), QUOTED_CHARS)
+}
+
+/// A name as it is repeated to the model.
+pub(super) fn named(name: &str) -> String {
+    shorten(&revealed(name), QUOTED_CHARS)
 }
 
 /// What sort of value this is, where repeating it could repeat a secret.

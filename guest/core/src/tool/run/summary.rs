@@ -2,7 +2,7 @@
 
 use super::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS};
 use crate::imports::{JobOutcome, Process, Progress};
-use crate::text::{duration, shorten};
+use crate::text::{duration, is_hidden, shorten};
 use crate::wording;
 
 /// How a job ended, and what was left of it.
@@ -66,7 +66,7 @@ fn leftovers(processes: &[Process]) -> String {
 
 /// A command line may contain anything, and has to stay on this line.
 fn leftover(process: &Process) -> String {
-    let command = process.command.replace(char::is_control, " ");
+    let command = process.command.replace(is_hidden, " ");
     format!(
         "{} (pid {})",
         shorten(&command, LEFTOVER_CHARS),

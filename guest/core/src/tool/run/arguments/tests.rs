@@ -272,7 +272,8 @@ fn a_label_is_one_line_that_shows_something() {
     let label = "ä".repeat(100);
     let arguments = parsed(&json!({"command": "true", "label": label}));
     assert_eq!(arguments.label, Some(label));
-    let expected = "it has to be one line of 1 to 100 characters, for example \"nightly build\"";
+    let expected = "it has to be one line of 1 to 100 characters, none of them a control or format character, for \
+        example \"nightly build\"";
     check_argument("label", &json!(""), &format!("`label` is \"\", {expected}"));
     check_argument(
         "label",
@@ -284,6 +285,18 @@ fn a_label_is_one_line_that_shows_something() {
         &json!("a\nb"),
         &format!("`label` is \"a\\nb\", {expected}"),
     );
+    for (hidden, shown) in [
+        ("\u{2028}", "2028"),
+        ("\u{202e}", "202e"),
+        ("\u{2066}", "2066"),
+        ("\u{200b}", "200b"),
+        ("\u{feff}", "feff"),
+        ("\u{7f}", "007f"),
+        ("\u{9b}", "009b"),
+    ] {
+        let shown = format!("`label` is \"a\\u{shown}b\", {expected}");
+        check_argument("label", &json!(format!("a{hidden}b")), &shown);
+    }
     let shown = format!("\"{}…", "x".repeat(58));
     check_argument(
         "label",
