@@ -40,6 +40,7 @@ fn a_task_has_expired_for_its_owner_whether_swept_or_not() {
     let unswept = host.get(&mut world, &id);
     assert_eq!(unswept["error"]["code"], -32602);
     assert!(unswept.to_string().contains("expired"));
+    assert!(unswept.to_string().contains("stopped if it still runs"));
     sweep(&host, &mut world);
     assert_eq!(host.get(&mut world, &id), unswept);
     for method in ["tasks/cancel", "tasks/get"] {

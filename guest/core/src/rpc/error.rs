@@ -92,7 +92,9 @@ impl RpcError {
             Self::InvalidParams(detail) => detail.clone(),
             Self::UnknownTask => "unknown task: no task has this id".to_owned(),
             Self::ExpiredTask => {
-                "this task has expired: its ttlMs has passed and its result was deleted".to_owned()
+                "this task has expired: its ttlMs has passed, so its job is stopped if it still runs, and its \
+                 result is deleted"
+                    .to_owned()
             }
             Self::Failed(error) => error.message.clone(),
             Self::Store(error) => store_message(error),
