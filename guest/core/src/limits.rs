@@ -19,6 +19,10 @@ pub(crate) const SWEEP_AFTER_FAILURE_MS: u64 = 60_000;
 /// When to look again at a job that was asked to stop because its task expired, in milliseconds.
 pub(crate) const SWEEP_AFTER_STOP_MS: u64 = 1_000;
 
+/// How long a call waits for the end of a job whose task has expired and whose idempotency key it repeats, in
+/// milliseconds: twice the default time that a job gets to end when it is stopped.
+pub(crate) const ENDING_WAIT_MS: u64 = 10_000;
+
 /// How often a decision is made anew when another server wrote in between. Each conflict means that another
 /// one made progress, so more than a few in a row do not happen by accident.
 pub(crate) const CONFLICT_ATTEMPTS: u32 = 8;

@@ -38,7 +38,7 @@ impl Server {
     /// Goes on with a request that was kept open; `ticket` is that of its [`crate::Pending`], and
     /// `cx.principal` that of the original call.
     pub fn resume(&self, world: &mut impl World, cx: &Context, ticket: &str, why: Wake) -> Outcome {
-        methods::resume_call::resume(world, cx, ticket, why)
+        methods::resume_call::resume(&self.config, world, cx, ticket, why)
     }
 
     /// The reply to a message that was not handled; `None` where it gets none. `body` is the message, or

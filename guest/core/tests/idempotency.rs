@@ -6,13 +6,13 @@
 )]
 mod support;
 
-use backburner_core::Outcome;
+use backburner_core::{Outcome, Wake};
 use serde_json::{Value, json};
 
 use support::faults::Fault;
 use support::host::parse;
 use support::interference::{Call, Interference};
-use support::messages::{Client, run};
+use support::messages::{Client, about, run};
 use support::{FakeWorld, Host};
 
 fn arguments(command: &str) -> Value {
@@ -128,6 +128,94 @@ fn a_key_is_free_again_when_its_task_has_expired() {
         Some(format!("\"{second}\"").as_str())
     );
     assert_eq!(host.task(&mut world, &arguments("sleep 60")), second);
+}
+
+#[test]
+fn the_same_call_after_the_end_gives_a_handle_that_tells_the_end_where_nothing_is_direct() {
+    for (command, status) in [
+        ("echo hi; exit 3", "completed"),
+        ("sleep 1; lose", "failed"),
+        ("sleep 60", "cancelled"),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+        let id = host.task(&mut world, &arguments(command));
+        world.clock += 2_000;
+        host.ask(&mut world, &about(2, "tasks/cancel", &id));
+        // Whether somebody has looked at the end before makes no difference.
+        for _ in 0..2 {
+            let call = run(1, Client::Tasks, &arguments(command));
+            let handle = host.ask(&mut world, &call)["result"].take();
+            assert_eq!(handle["resultType"], "task");
+            assert_eq!(handle["taskId"], id.as_str());
+            assert_eq!(handle["status"], status, "{handle}");
+            for absent in ["result", "error", "pollIntervalMs"] {
+                assert_eq!(handle.get(absent), None, "{handle}");
+            }
+            let task = host.get(&mut world, &id)["result"].take();
+            assert_eq!(handle["statusMessage"], task["statusMessage"]);
+            assert_eq!(handle["lastUpdatedAt"], task["lastUpdatedAt"]);
+        }
+        assert_eq!(starts(&world), 1);
+    }
+}
+
+/// A call whose key stands for a task that has just expired, and whose job takes three seconds to end.
+fn held(client: Client) -> (FakeWorld, Host) {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let call = arguments("trap; sleep 9000");
+    host.task(&mut world, &call);
+    world.clock = support::world::EPOCH + 3_600_000;
+    assert!(host.send(&mut world, &run(1, client, &call)).is_empty());
+    assert_eq!(starts(&world), 1);
+    (world, host)
+}
+
+#[test]
+fn a_key_is_not_free_before_the_job_of_its_expired_task_has_ended() {
+    for client in [Client::Tasks, Client::Plain] {
+        let (mut world, mut host) = held(client);
+        let first = world.jobs.running(world.clock)[0].to_owned();
+        world.clock += 2_999;
+        assert!(host.wake(&mut world).is_empty());
+        assert_eq!(world.jobs.running(world.clock), [first.as_str()]);
+        world.clock += 1;
+        assert!(host.wake(&mut world).is_empty());
+        let second = world.jobs.running(world.clock);
+        assert_eq!(second.len(), 1);
+        assert_ne!(second, [first.as_str()]);
+        let reply = host.wait(&mut world);
+        assert!(reply.get("result").is_some(), "{reply}");
+        assert_eq!(starts(&world), 2);
+    }
+}
+
+#[test]
+fn a_key_that_does_not_become_free_in_time_is_refused_in_words() {
+    let check = |world: &FakeWorld, replies: &[String]| {
+        let reply = parse(&replies[0]);
+        assert_eq!(reply["result"]["isError"], true, "{reply}");
+        assert!(reply.to_string().contains("still being stopped"), "{reply}");
+        assert_eq!(starts(world), 1);
+    };
+    let (mut world, mut host) = held(Client::Tasks);
+    // Time passes for the server, and the job does not end.
+    host.skew_ms = 10_000;
+    let replies = host.wake(&mut world);
+    check(&world, &replies);
+    let (mut world, mut host) = held(Client::Tasks);
+    let replies = host.resume(&mut world, "1", Wake::Shutdown);
+    check(&world, &replies);
+}
+
+#[test]
+fn a_call_that_is_taken_back_before_its_key_is_free_runs_nothing() {
+    let (mut world, mut host) = held(Client::Tasks);
+    assert!(host.resume(&mut world, "1", Wake::Cancelled).is_empty());
+    world.clock += 60_000;
+    assert!(host.wake(&mut world).is_empty());
+    assert_eq!(starts(&world), 1);
 }
 
 #[test]

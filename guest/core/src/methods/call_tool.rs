@@ -9,10 +9,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::ticket::WaitingCall;
+use super::resume_call;
+use super::ticket::{HeldCall, WaitingCall};
 use crate::config::Config;
 use crate::imports::{StartError, StartErrorKind, World};
-use crate::limits::ECHOED_CHARS;
+use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome};
 use crate::rpc::members::{object, present, repeated, string};
@@ -20,8 +21,7 @@ use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
-use crate::task::record::Facts;
-use crate::task::{Durable, wire};
+use crate::task::{TaskId, wire};
 use crate::text::shorten;
 use crate::tool::ToolResult;
 use crate::tool::run::Arguments;
@@ -34,6 +34,10 @@ pub(super) struct Call<'a> {
     /// What its client understands.
     pub(super) client: Client,
 }
+
+/// What a call is told whose idempotency key does not become free in time.
+pub(super) const ENDING: &str = "the command was not run: the task that this idempotencyKey stands for has \
+    expired, and its job is still being stopped; call again in a few seconds, or with a new key";
 
 #[derive(Deserialize)]
 struct Params<'a> {
@@ -58,6 +62,44 @@ pub(super) fn handle(
     cx: &Context,
     call: Call<'_>,
 ) -> Result<Outcome, RpcError> {
+    let hold_until = cx.now.saturating_add(ENDING_WAIT_MS);
+    attempt(config, world, cx, Held { call, hold_until })
+}
+
+/// Tries again what could not begin before because of its idempotency key.
+pub(super) fn resume(
+    config: &Config,
+    world: &mut impl World,
+    cx: &Context,
+    held: &HeldCall,
+) -> Result<Outcome, RpcError> {
+    let request = Request {
+        id: held.request.clone(),
+        method: "tools/call".to_owned(),
+        params: Some(&held.params),
+    };
+    let call = Call {
+        request: &request,
+        client: held.client,
+    };
+    let hold_until = held.deadline;
+    attempt(config, world, cx, Held { call, hold_until })
+}
+
+/// A call, and until when it may wait for its idempotency key, in milliseconds since 1970.
+#[derive(Clone, Copy)]
+struct Held<'a> {
+    call: Call<'a>,
+    hold_until: u64,
+}
+
+fn attempt(
+    config: &Config,
+    world: &mut impl World,
+    cx: &Context,
+    held: Held<'_>,
+) -> Result<Outcome, RpcError> {
+    let call = held.call;
     let id = &call.request.id;
     let arguments = match arguments(call.request)? {
         Ok(arguments) => arguments,
@@ -65,7 +107,16 @@ pub(super) fn handle(
     };
     let order = Order::new(arguments, config);
     match begin(world, cx, &order)? {
-        Begun::Task(facts) => Ok(answer_later(config, cx, call, &facts)),
+        Begun::Task(facts) => Ok(match waiting(config, cx, call, &facts.id) {
+            Some(waiting) => waiting.wait(),
+            None => Outcome::Reply(reply::task(id, wire::created(&facts, cx.now))),
+        }),
+        Begun::Earlier(loaded) => match waiting(config, cx, call, &loaded.facts.id) {
+            Some(waiting) => Ok(waiting.wait()),
+            None => resume_call::earlier(world, cx, id, loaded),
+        },
+        Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
+        Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
         Begun::Refused(refused) => {
             let text = refusal_in_words(&refused, &order);
             Ok(tool_result(id, ToolResult::refused(text)))
@@ -106,21 +157,37 @@ fn given_twice(arguments: &RawValue) -> Option<String> {
     Some(format!("env.{}", repeated(inner.env?)?))
 }
 
-fn answer_later(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> Outcome {
+/// How the call waits for its job; `None` where it is answered with the task at once.
+fn waiting(config: &Config, cx: &Context, call: Call<'_>, task: &TaskId) -> Option<WaitingCall> {
     let limit_ms = match call.client {
         Client::Tasks => config.direct_limit_ms,
         Client::Plain => config.sync_limit_ms,
     };
     if call.client == Client::Tasks && limit_ms == 0 {
-        return Outcome::Reply(reply::task(&call.request.id, wire::created(facts, cx.now)));
+        return None;
     }
-    let waiting = WaitingCall {
+    Some(WaitingCall {
         request: call.request.id.clone(),
-        task: facts.id.clone(),
+        task: task.clone(),
         client: call.client,
         deadline: cx.now.saturating_add(limit_ms),
+    })
+}
+
+/// Keeps the call until the job of this task, whose idempotency key it repeats, has ended.
+fn hold(held: Held<'_>, task: &TaskId) -> Outcome {
+    let Held { call, hold_until } = held;
+    let params = call
+        .request
+        .params
+        .expect("its arguments were read from them");
+    let held = HeldCall {
+        request: call.request.id.clone(),
+        params: params.to_owned(),
+        client: call.client,
+        deadline: hold_until,
     };
-    waiting.wait()
+    held.wait(task)
 }
 
 fn refusal_in_words(refused: &Refused, order: &Order) -> String {

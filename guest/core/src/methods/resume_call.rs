@@ -1,21 +1,29 @@
 //! The second half of `tools/call`: what a call that waited for its job is answered with.
 
-use super::call_tool::tool_result;
+use super::call_tool::{self, tool_result};
 use super::failure;
-use super::ticket::{Ticket, WaitingCall};
+use super::ticket::{HeldCall, Ticket, WaitingCall};
+use crate::config::Config;
 use crate::imports::{JobState, Progress, World};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
-use crate::rpc::{RpcError, reply};
+use crate::rpc::{Id, RpcError, reply};
+use crate::task::durable::Loaded;
 use crate::task::lookup::own;
-use crate::task::record::{Ending, Terminal};
+use crate::task::record::{Ending, State, Terminal};
 use crate::task::settle::{Settled, settle};
 use crate::task::{TaskId, status_message, wire};
 use crate::tool::{ToolResult, run};
 
 /// Goes on with a call that waited.
-pub(crate) fn resume(world: &mut impl World, cx: &Context, ticket: &str, why: Wake) -> Outcome {
-    let Some(Ticket::Call(call)) = Ticket::parse(ticket) else {
+pub(crate) fn resume(
+    config: &Config,
+    world: &mut impl World,
+    cx: &Context,
+    ticket: &str,
+    why: Wake,
+) -> Outcome {
+    let Some(ticket) = Ticket::parse(ticket) else {
         // Only a host that mixes up its tickets gets here, and nobody knows whom to answer.
         let error = RpcError::Internal("a request was lost: its ticket cannot be read");
         return Outcome::Reply(reply::failure(None, &error));
@@ -25,9 +33,50 @@ pub(crate) fn resume(world: &mut impl World, cx: &Context, ticket: &str, why: Wa
         // and a command that outlives such a client is what this server is for.
         return Outcome::Nothing;
     }
-    answer(world, cx, &call, why).unwrap_or_else(|error| match error {
-        RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call),
-        error => failure(&call.request, &error),
+    match ticket {
+        Ticket::Call(call) => answer(world, cx, &call, why).unwrap_or_else(|error| match error {
+            RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
+            error => failure(&call.request, &error),
+        }),
+        Ticket::Held(held) => begin(config, world, cx, &held, why)
+            .unwrap_or_else(|error| failure(&held.request, &error)),
+    }
+}
+
+/// Begins what waited for its idempotency key; not where the server is about to end, as nobody would wait for it.
+fn begin(
+    config: &Config,
+    world: &mut impl World,
+    cx: &Context,
+    held: &HeldCall,
+    why: Wake,
+) -> Result<Outcome, RpcError> {
+    match why {
+        Wake::Shutdown => {
+            let refused = ToolResult::refused(call_tool::ENDING.to_owned());
+            Ok(tool_result(&held.request, refused))
+        }
+        Wake::JobEnded | Wake::Deadline | Wake::Cancelled => {
+            call_tool::resume(config, world, cx, held)
+        }
+    }
+}
+
+/// The handle of the task of an earlier call, with the status that it has by now.
+pub(super) fn earlier(
+    world: &mut impl World,
+    cx: &Context,
+    request: &Id,
+    loaded: Loaded,
+) -> Result<Outcome, RpcError> {
+    Ok(match settle(world, cx.now, loaded)? {
+        Settled::Working(facts, _) => {
+            Outcome::Reply(reply::task(request, wire::created(&facts, cx.now)))
+        }
+        Settled::Terminal(facts, terminal) => {
+            Outcome::Reply(reply::task(request, wire::ended_earlier(&facts, &terminal)))
+        }
+        Settled::Expired => expired(request),
     })
 }
 
@@ -39,7 +88,10 @@ fn answer(
 ) -> Result<Outcome, RpcError> {
     let loaded = own(world, cx, &call.task)?;
     if call.client == Client::Tasks && why != Wake::JobEnded {
-        let handle = wire::created(&loaded.facts, cx.now);
+        let handle = match &loaded.state {
+            State::Live(_) => wire::created(&loaded.facts, cx.now),
+            State::Terminal(terminal) => wire::ended_earlier(&loaded.facts, terminal),
+        };
         return Ok(Outcome::Reply(reply::task(&call.request, handle)));
     }
     match settle(world, cx.now, loaded)? {
@@ -53,7 +105,7 @@ fn answer(
             Ok(Outcome::Reply(reply::task(&call.request, handle)))
         }
         Settled::Working(_, progress) => Ok(goes_on(call, progress.as_ref())),
-        Settled::Expired => Ok(expired(call)),
+        Settled::Expired => Ok(expired(&call.request)),
     }
 }
 
@@ -93,8 +145,8 @@ fn cancelled(
     })
 }
 
-fn expired(call: &WaitingCall) -> Outcome {
-    let text = "the task's ttlSeconds has passed: its job was stopped and its output deleted; call again \
-                with a longer ttlSeconds, or without it to keep the task for ever";
-    tool_result(&call.request, ToolResult::refused(text.to_owned()))
+fn expired(request: &Id) -> Outcome {
+    let text = "the task's ttlSeconds has passed, so its job is stopped if it still runs, and its output is \
+                deleted; call again with a longer ttlSeconds, or without it to keep the task for ever";
+    tool_result(request, ToolResult::refused(text.to_owned()))
 }

@@ -1,6 +1,7 @@
 //! What a waiting `tools/call` has to know when it goes on, as text that the host keeps meanwhile.
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::meta::Client;
 use crate::outcome::{Outcome, Pending};
@@ -9,11 +10,14 @@ use crate::task::TaskId;
 
 /// All that remains of the call. The tag is the format's number: another version of the server may go on
 /// with it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Ticket {
-    /// A call of the tool `run`.
+    /// A call of the tool `run`, whose job was started.
     #[serde(rename = "call/1")]
     Call(WaitingCall),
+    /// One whose job may not be started yet.
+    #[serde(rename = "held/1")]
+    Held(HeldCall),
 }
 
 /// A `tools/call` that waits for its job.
@@ -30,26 +34,52 @@ pub(crate) struct WaitingCall {
     pub(crate) deadline: u64,
 }
 
+/// A `tools/call` that waits for its idempotency key, of which nothing is recorded yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HeldCall {
+    /// The request's id.
+    pub(crate) request: Id,
+    /// What it asks for: its parameters as they came.
+    pub(crate) params: Box<RawValue>,
+    /// Whether it may be answered with a task.
+    pub(crate) client: Client,
+    /// Until when it waits, in milliseconds since 1970.
+    pub(crate) deadline: u64,
+}
+
 impl Ticket {
     /// Reads a ticket; `None` where it is not one of this server's.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
+    }
+
+    fn to_text(&self) -> String {
+        serde_json::to_string(self)
+            .expect("strings, numbers and JSON alone, whose serializers do not fail")
     }
 }
 
 impl WaitingCall {
     /// Keeps the request open.
     pub(crate) fn wait(self) -> Outcome {
-        let request = self.request.to_json();
-        let jobs = vec![self.task.as_str().to_owned()];
-        let deadline = self.deadline;
-        let ticket = serde_json::to_string(&Ticket::Call(self))
-            .expect("strings and numbers alone, whose serializers do not fail");
         Outcome::Wait(Pending {
-            request,
-            ticket,
-            jobs,
-            deadline,
+            request: self.request.to_json(),
+            jobs: vec![self.task.as_str().to_owned()],
+            deadline: self.deadline,
+            ticket: Ticket::Call(self).to_text(),
+        })
+    }
+}
+
+impl HeldCall {
+    /// Keeps the request open until the job of this task has ended.
+    pub(crate) fn wait(self, task: &TaskId) -> Outcome {
+        Outcome::Wait(Pending {
+            request: self.request.to_json(),
+            jobs: vec![task.as_str().to_owned()],
+            deadline: self.deadline,
+            ticket: Ticket::Held(self).to_text(),
         })
     }
 }

@@ -17,8 +17,13 @@ use crate::rpc::RpcError;
 /// What became of an order.
 #[derive(Debug)]
 pub(crate) enum Begun {
-    /// A task: a new one whose job was started, or that of an earlier call with the same idempotency key.
+    /// A task whose job was started now.
     Task(Durable<Facts>),
+    /// The task of an earlier call with the same idempotency key.
+    Earlier(Loaded),
+    /// Nothing yet: the idempotency key stands for this task, which has expired and whose job is being stopped.
+    /// It is free when that job has ended.
+    Ending(TaskId),
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -82,6 +87,7 @@ fn attempt(
     match claim(world, cx.now, slot)? {
         Claim::Free(expect) => create(world, cx, order, Some((slot, expect))),
         Claim::Taken(loaded) => join(world, cx, order, loaded),
+        Claim::Ending(id) => Ok(Some(Begun::Ending(id))),
     }
 }
 
@@ -169,10 +175,10 @@ fn join(
     };
     let live = match loaded.state {
         State::Live(live) if !live.cancel_requested => live,
-        State::Live(_) | State::Terminal(_) => return Ok(Some(Begun::Task(loaded.facts))),
+        State::Live(_) | State::Terminal(_) => return Ok(Some(Begun::Earlier(loaded))),
     };
     if world.inspect(loaded.facts.id.as_str())? != JobState::Unknown {
-        return Ok(Some(Begun::Task(loaded.facts)));
+        return Ok(Some(Begun::Earlier(loaded)));
     }
     // Says in the record that this attempt is the last one before making it, so that the first call, should
     // it still be alive and fail to start the job, leaves the record to this one.

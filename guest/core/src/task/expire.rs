@@ -5,7 +5,10 @@ use super::durable::{Found, Loaded, load};
 use super::keys::{self, Owner};
 use super::record::{Facts, Tombstone};
 use super::{TaskId, idempotency};
-use crate::imports::{Change, End, Entry, Expectation, JobState, Loss, StopReason, Store, World};
+use crate::imports::{
+    Change, End, Entry, Expectation, Failure, JobOutcome, JobState, Jobs, Loss, StopReason, Store,
+    World,
+};
 use crate::limits::{SWEEP_AFTER_FAILURE_MS, SWEEP_AFTER_STOP_MS};
 use crate::rpc::RpcError;
 
@@ -50,11 +53,7 @@ fn expire_task(
 ) -> Result<Option<u64>, RpcError> {
     let facts = &loaded.facts;
     let id = facts.id.as_str();
-    if matches!(world.inspect(id)?, JobState::Running(_) | JobState::Unknown) {
-        // An unknown job is thereby never started, should its server still be about to.
-        world.stop(id, StopReason::Expired)?;
-    }
-    let JobState::Ended(outcome) = world.inspect(id)? else {
+    let Some(outcome) = end_job(world, &facts.id)? else {
         return put_off(
             world,
             entry,
@@ -84,6 +83,23 @@ fn expire_task(
         put_entry(keys::expiry(removal_at, &facts.id)),
     ])?;
     Ok(Some(removal_at))
+}
+
+/// Has the job of an expired task stopped. Gives its outcome where it is over, and `None` while something of it
+/// runs.
+///
+/// # Errors
+/// Those of [`Jobs`].
+pub(super) fn end_job(jobs: &mut impl Jobs, id: &TaskId) -> Result<Option<JobOutcome>, Failure> {
+    let id = id.as_str();
+    if matches!(jobs.inspect(id)?, JobState::Running(_) | JobState::Unknown) {
+        // An unknown job is thereby never started, should its server still be about to.
+        jobs.stop(id, StopReason::Expired)?;
+    }
+    match jobs.inspect(id)? {
+        JobState::Ended(outcome) => Ok(Some(outcome)),
+        JobState::Running(_) | JobState::Unknown => Ok(None),
+    }
 }
 
 /// All that changes when a task becomes a tombstone.

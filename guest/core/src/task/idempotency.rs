@@ -2,36 +2,48 @@
 
 use super::TaskId;
 use super::durable::{Found, Loaded, load};
+use super::expire::end_job;
 use super::keys::Owner;
-use super::record::Facts;
-use crate::imports::{Change, Expectation, Store, StoreError};
+use super::record::{Facts, State};
+use crate::imports::{Change, Expectation, Failure, Jobs, Store, World};
 use crate::rpc::RpcError;
 
 /// What an idempotency key stands for.
 #[derive(Debug)]
 pub(crate) enum Claim {
-    /// Nothing, or a task that has expired. Who takes it has to expect this.
+    /// Nothing, or a task that has expired and whose job is over. Who takes it has to expect this.
     Free(Expectation),
     /// This task.
     Taken(Loaded),
+    /// This task, which has expired. Its job is being stopped, and must not run beside another one of the same key.
+    Ending(TaskId),
 }
 
-/// Reads what the key whose entry is at `slot` stands for at `now`.
+/// Reads what the key whose entry is at `slot` stands for at `now`. Where that is a task that has expired, its job
+/// is stopped.
 ///
 /// # Errors
-/// Those of [`Store::get`].
-pub(crate) fn claim(store: &mut impl Store, now: u64, slot: &str) -> Result<Claim, StoreError> {
-    let Some(entry) = store.get(slot)? else {
+/// [`RpcError::Store`] and [`RpcError::Jobs`].
+pub(crate) fn claim(world: &mut impl World, now: u64, slot: &str) -> Result<Claim, RpcError> {
+    let Some(entry) = world.get(slot)? else {
         return Ok(Claim::Free(Expectation::Absent));
     };
     let free = Claim::Free(Expectation::WrittenBy(entry.version));
     let Ok(id) = serde_json::from_str::<TaskId>(&entry.value) else {
         return Ok(free);
     };
-    Ok(match load(store, &id)? {
+    Ok(match load(world, &id)? {
         Found::Task(loaded) if !loaded.facts.have_expired(now) => Claim::Taken(loaded),
+        Found::Task(loaded) if !is_over(world, &loaded)? => Claim::Ending(id),
         Found::Task(_) | Found::Tombstone(..) | Found::Nothing => free,
     })
+}
+
+fn is_over(jobs: &mut impl Jobs, loaded: &Loaded) -> Result<bool, Failure> {
+    match loaded.state {
+        State::Terminal(_) => Ok(true),
+        State::Live(_) => Ok(end_job(jobs, &loaded.facts.id)?.is_some()),
+    }
 }
 
 /// What is under a key's entry: the task's id.

@@ -40,8 +40,8 @@ enum Status {
     Cancelled,
 }
 
-/// A task that was just created. Says `working` whatever became of the job meanwhile, since a handle
-/// never carries a result.
+/// A task that was just created. Says `working` whatever became of the job meanwhile: the task begins so, and the
+/// client asks next.
 pub(crate) fn created(facts: &Durable<Facts>, now: u64) -> Task<'_> {
     working(facts, now, status_message::STARTED)
 }
@@ -84,6 +84,18 @@ pub(crate) fn ended<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Ta
             status: Status::Cancelled,
             ..task
         },
+    }
+}
+
+/// The handle of a task that an earlier call created and that has ended since: its true status, and nothing that a
+/// handle must not carry. The result comes from `tasks/get`, as that of any task.
+///
+/// *Source:* SEP-2663, Task Creation: the seed state is "typically (though not necessarily)" `working`.
+pub(crate) fn ended_earlier<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Task<'a> {
+    Task {
+        result: None,
+        error: None,
+        ..ended(facts, terminal)
     }
 }
 

@@ -57,6 +57,7 @@ impl Promises {
         let Some(id) = result["taskId"].as_str().or_else(|| direct.as_str()) else {
             return;
         };
+        self.handle_is_true(world, id, result);
         if let Some(key) = answer.key {
             let entry = (answer.principal.to_owned(), key.to_owned());
             let first = self.keys.entry(entry).or_insert_with(|| id.to_owned());
@@ -127,15 +128,34 @@ impl Promises {
         told.expires_at.is_none() && told.terminal.is_none()
     }
 
-    /// No job is started twice, and none runs whose task is gone.
+    /// A handle that says how its task ended says what `tasks/get` says.
+    fn handle_is_true(&self, world: &FakeWorld, id: &str, handle: &Value) {
+        if handle["resultType"] != "task" || handle["status"] == "working" {
+            return;
+        }
+        let state = world.jobs.inspect(world.clock, id);
+        assert!(matches!(state, JobState::Ended(_)), "{id} runs: {handle}");
+        if let Some(terminal) = self.tasks.get(id).and_then(|told| told.terminal.as_ref()) {
+            assert_eq!(terminal["status"], handle["status"], "{handle}");
+        }
+    }
+
+    /// No job is started twice, none runs whose task is gone, and no two run that have one key.
     pub(crate) fn hold(world: &FakeWorld) {
         for (id, starts) in &world.jobs.starts {
             assert_eq!(*starts, 1, "{id} was started {starts} times");
         }
+        let mut keys = BTreeSet::new();
         for id in world.jobs.running(world.clock) {
             let record = world.store.value(&format!("task/{id}"));
             let is_task = record.is_some_and(|record| record.starts_with(r#"{"task/1""#));
             assert!(is_task, "{id} runs without a task: {record:?}");
+            let mut record = parse(record.unwrap_or_default());
+            let facts = record["task/1"]["facts"].take();
+            if let Some(key) = facts["idempotencyKey"].as_str() {
+                let entry = format!("{} {key}", facts["principal"]);
+                assert!(keys.insert(entry), "two jobs of the key {key} run");
+            }
         }
     }
 }
