@@ -13,6 +13,7 @@ pub mod transcript;
 
 mod binary;
 mod deadline;
+mod embedded;
 mod message;
 mod plan;
 mod proc;
@@ -24,6 +25,7 @@ mod test_dir;
 
 pub use binary::{binary, component, workspace};
 pub use deadline::{PATIENCE, until};
+pub use embedded::{Answer, Embedded, assert_lists_tools};
 pub use message::{
     Client, TASKS_EXTENSION, VERSION, check_message, meta, request, run_call, tool_call,
 };
