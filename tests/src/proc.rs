@@ -20,6 +20,15 @@ pub fn resident_memory_kib(pid: u32) -> u64 {
     status_kib(pid, "VmRSS:")
 }
 
+/// How much of its address space a process uses or has reserved, in KiB.
+///
+/// # Panics
+/// Where there is no such process.
+#[must_use]
+pub fn address_space_kib(pid: u32) -> u64 {
+    status_kib(pid, "VmSize:")
+}
+
 fn status_kib(pid: u32, field: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))
         .unwrap_or_else(|error| panic!("process {pid} cannot be looked at: {error}"));

@@ -197,6 +197,9 @@ impl Pool {
             instances = self.instances();
             instances.lent -= 1;
             if instances.lent == 0 && instances.idle.is_empty() {
+                // Another call may have hoped for this one's instance, and nobody else will wake it now. It tries for
+                // itself, fails as well, and wakes the next one.
+                self.returned.notify_one();
                 return Err(error);
             }
             if instances.idle.is_empty() {
