@@ -183,6 +183,14 @@ mod tests {
         }
     }
 
+    /// What becomes of a commit that somebody else takes.
+    fn follow(group: &Group, key: &str) -> Result<(), Error> {
+        match group.enter(&change(key)) {
+            Turn::Done(result) => result,
+            Turn::Lead(_) => panic!("its commit was taken by another"),
+        }
+    }
+
     /// Waits until a follower has joined, which takes it an unknown time.
     fn await_follower(group: &Group) {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -197,10 +205,7 @@ mod tests {
         let group = Group::default();
         let mut leader = lead(&group, "a");
         thread::scope(|scope| {
-            let follower = scope.spawn(|| match group.enter(&change("b")) {
-                Turn::Done(result) => result,
-                Turn::Lead(_) => panic!("its commit was taken by another"),
-            });
+            let follower = scope.spawn(|| follow(&group, "b"));
             await_follower(&group);
             let waiting = leader.gather();
             assert_eq!(waiting[0].changes()[0].key(), "b");
@@ -231,10 +236,7 @@ mod tests {
         let group = Group::default();
         let mut leader = lead(&group, "a");
         thread::scope(|scope| {
-            let follower = scope.spawn(|| match group.enter(&change("b")) {
-                Turn::Done(result) => result,
-                Turn::Lead(_) => panic!("its commit was taken by another"),
-            });
+            let follower = scope.spawn(|| follow(&group, "b"));
             await_follower(&group);
             assert_eq!(leader.gather().len(), 1);
             drop(leader);
