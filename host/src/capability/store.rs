@@ -79,7 +79,8 @@ impl From<Error> for wit::Error {
             Error::Conflict { .. } => wit::ErrorKind::Conflict,
             Error::NoSpace(_) => wit::ErrorKind::NoSpace,
             Error::TooLarge { .. } => wit::ErrorKind::TooLarge,
-            Error::Corrupt(_) => wit::ErrorKind::Corrupt,
+            // A person has to look at what became of the files; trying again cannot help.
+            Error::Corrupt(_) | Error::Lost { .. } => wit::ErrorKind::Corrupt,
             Error::Invalid(_) | Error::Newer { .. } | Error::Busy(_) | Error::Other(_) => {
                 wit::ErrorKind::Other
             }

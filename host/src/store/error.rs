@@ -7,6 +7,9 @@ use std::sync::Arc;
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
 /// Why a call failed. After any of them nothing of the call has happened. Names no value.
+///
+/// [`Error::Lost`] and an [`Error::Other`] that says that a file cannot be looked at mean less: nothing of the call
+/// is certain to be found.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -35,6 +38,15 @@ pub enum Error {
     /// What is stored cannot be read.
     #[error("the store is damaged: restore it from a copy, or move it away to begin anew")]
     Corrupt(#[source] Cause),
+    /// A file of the store is not any more what it was when the store was opened: all calls fail from now on.
+    #[error(
+        "{path} was deleted, emptied, moved or replaced while this server used it: start the server again",
+        path = path.display()
+    )]
+    Lost {
+        /// The database, or one of the two files that SQLite keeps beside it.
+        path: PathBuf,
+    },
     /// A newer version of this program has changed the store's schema.
     #[error(
         "the store has schema {found} and this version knows {known}: install the newer backburner \

@@ -22,6 +22,11 @@ pub const SCAN_BYTES_MAX: usize = 4 << 20;
 /// slow disk queue up, and a migration or a checkpoint of a large log takes seconds.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a read believes that the store's files are where they were when somebody last looked. A look takes three
+/// system calls, a tenth of what a small request costs. A read that is too late by this much is like one that was
+/// answered before the files went; what a commit promises is never believed.
+pub(super) const FILES_SEEN_FOR: Duration = Duration::from_millis(100);
+
 /// How many connections are kept when no call uses them. Each costs up to [`CACHE_KIB`] and some descriptors;
 /// opening another one costs about a tenth of a millisecond.
 pub(super) const IDLE_CONNECTIONS_MAX: usize = 4;

@@ -6,15 +6,19 @@
 mod file;
 mod group;
 mod pool;
+mod presence;
 mod schema;
 mod statement;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rusqlite::{Connection, Error as SqlError, ErrorCode, ffi};
 
 use self::group::{Group, Leader, Turn, Waiting};
 use self::pool::Pool;
+use self::presence::Files;
+use self::statement::Transaction;
 use super::check::{self, Page};
 use super::{Cause, Change, Entry, Error, OpenError, Store, Versioned};
 
@@ -23,6 +27,7 @@ use super::{Cause, Change, Entry, Error, OpenError, Store, Versioned};
 pub struct SqliteStore {
     pool: Pool,
     group: Group,
+    files: Files,
 }
 
 impl SqliteStore {
@@ -41,44 +46,83 @@ impl SqliteStore {
         };
         file::create(path)?;
         let pool = Pool::new(path);
-        {
+        let files = {
             let mut connection = pool.take().map_err(unusable)?;
             schema::prepare(&mut connection).map_err(|error| error.at(path))?;
-        }
+            Files::remember(path).map_err(|error| unusable(Error::Other(Arc::new(error))))?
+        };
         Ok(Self {
             pool,
             group: Group::default(),
+            files,
         })
+    }
+
+    /// Reads on a connection, and sees that it was the store that was read.
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let result = self.pool.take().and_then(|connection| read(&connection));
+        match result {
+            Ok(found) => self.files.check_lately().map(|()| found),
+            Err(error) => Err(self.cause(error)),
+        }
+    }
+
+    /// Why a call really failed: files that went are seen first by what comes of it.
+    fn cause(&self, error: Error) -> Error {
+        self.files.check().err().unwrap_or(error)
     }
 
     /// Writes what the leader brought and what waits behind it, and leaves each waiting commit its result.
     fn lead(&self, own: &[Change], mut leader: Leader<'_>) -> Result<(), Error> {
         let connection = match self.pool.take() {
             Ok(connection) => connection,
-            Err(error) => return leader.fail(error),
+            Err(error) => return leader.fail(self.cause(error)),
         };
-        let begun = statement::begin(&connection);
+        let begun = self.begin(&connection);
         // Only now: whoever came while another process had the lock is taken along.
         let waiting = leader.gather();
         let batch: Vec<&[Change]> = std::iter::once(own)
             .chain(waiting.iter().map(Waiting::changes))
             .collect();
+        let results = self.written(&connection, begun, &batch);
+        leader.finish(&waiting, results)
+    }
+
+    /// Writes, and gives results that may be told: a commit that nobody will find has not happened.
+    fn written(
+        &self,
+        connection: &Connection,
+        begun: Result<Transaction<'_>, Error>,
+        batch: &[&[Change]],
+    ) -> Vec<Result<(), Error>> {
         let results = match begun {
-            Ok(transaction) => write(&connection, transaction, &batch),
+            Ok(transaction) => write(connection, transaction, batch),
             Err(error) => vec![Err(error); batch.len()],
         };
-        leader.finish(&waiting, results)
+        match self.files.check() {
+            Ok(()) => results,
+            Err(error) => vec![Err(error); batch.len()],
+        }
+    }
+
+    /// Begins to write, and not where others would not find it, as far as is known: with an index that others do
+    /// not use, this process has no lock against them, and would write over their commits.
+    fn begin<'c>(&self, connection: &'c Connection) -> Result<Transaction<'c>, Error> {
+        let transaction = statement::begin(connection)?;
+        self.files.check_lately()?;
+        Ok(transaction)
     }
 }
 
 impl Store for SqliteStore {
     fn get(&self, key: &str) -> Result<Option<Versioned>, Error> {
-        statement::get(&*self.pool.take()?, key)
+        self.read(|connection| statement::get(connection, key))
     }
 
     fn scan(&self, prefix: &str, after: Option<&str>, limit: u32) -> Result<Vec<Entry>, Error> {
+        let range = check::range(prefix, after);
         let mut page = Page::new(limit);
-        statement::scan(&*self.pool.take()?, &check::range(prefix, after), &mut page)?;
+        self.read(|connection| statement::scan(connection, &range, &mut page))?;
         Ok(page.into_entries())
     }
 
@@ -101,7 +145,7 @@ impl Store for SqliteStore {
 /// chance. Savepoints would not help with that, and cost every commit two statements more.
 fn write(
     connection: &Connection,
-    together: statement::Transaction<'_>,
+    together: Transaction<'_>,
     batch: &[&[Change]],
 ) -> Vec<Result<(), Error>> {
     match statement::write(together, batch) {
@@ -130,7 +174,7 @@ impl From<SqlError> for Error {
                 | SqlError::QueryReturnedNoRows
                 | SqlError::Utf8Error(..)
         );
-        let cause: Cause = std::sync::Arc::new(error);
+        let cause: Cause = Arc::new(error);
         let Some(code) = code else {
             return if is_unreadable {
                 Self::Corrupt(cause)

@@ -118,7 +118,9 @@ fn store_error(error: &host_store::Error) -> core::StoreError {
         host_store::Error::Conflict { .. } => core::StoreErrorKind::Conflict,
         host_store::Error::NoSpace(_) => core::StoreErrorKind::NoSpace,
         host_store::Error::TooLarge { .. } => core::StoreErrorKind::TooLarge,
-        host_store::Error::Corrupt(_) => core::StoreErrorKind::Corrupt,
+        host_store::Error::Corrupt(_) | host_store::Error::Lost { .. } => {
+            core::StoreErrorKind::Corrupt
+        }
         _ => core::StoreErrorKind::Other,
     };
     core::StoreError {

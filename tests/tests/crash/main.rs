@@ -4,6 +4,7 @@
 mod deaths;
 mod fleet;
 mod full_disk;
+mod lost_store;
 mod random;
 mod reports;
 mod scene;

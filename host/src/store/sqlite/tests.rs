@@ -1,5 +1,9 @@
-//! What cannot be seen through the trait: how connections are set up, and a disk that is full.
+//! What cannot be seen through the trait: how connections are set up, a disk that is full, and files that go away.
 
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::sync::Barrier;
 
 use super::super::Expectation;
@@ -157,4 +161,170 @@ fn commits_that_meet_share_transactions() {
     });
     let entries = store.scan("", None, 100).expect("the scan succeeds");
     assert_eq!(entries.len(), THREADS);
+}
+
+/// Something that is done to the files of an open store, which is called `store.sqlite`, in their directory.
+type Harm = fn(&Path) -> io::Result<()>;
+
+const HARMS: [(&str, Harm); 9] = [
+    ("all deleted", |directory| fs::remove_dir_all(directory)),
+    ("all moved", |directory| {
+        fs::rename(directory, directory.with_extension("moved"))
+    }),
+    ("database deleted", |directory| {
+        fs::remove_file(directory.join("store.sqlite"))
+    }),
+    ("database emptied", |directory| {
+        File::create(directory.join("store.sqlite")).map(drop)
+    }),
+    ("database replaced", |directory| {
+        replace(&directory.join("store.sqlite"))
+    }),
+    ("log deleted", |directory| {
+        fs::remove_file(directory.join("store.sqlite-wal"))
+    }),
+    ("log replaced", |directory| {
+        replace(&directory.join("store.sqlite-wal"))
+    }),
+    ("index deleted", |directory| {
+        fs::remove_file(directory.join("store.sqlite-shm"))
+    }),
+    ("index replaced", |directory| {
+        replace(&directory.join("store.sqlite-shm"))
+    }),
+];
+
+/// Puts a copy of a file in its place.
+fn replace(file: &Path) -> io::Result<()> {
+    let copy = file.with_extension("copy");
+    fs::copy(file, &copy)?;
+    fs::rename(&copy, file)
+}
+
+/// A store in a directory that may be done harm to, and what both are in.
+fn store_to_harm() -> (tempfile::TempDir, PathBuf, SqliteStore) {
+    let around = tempfile::TempDir::new().expect("there is a directory for temporary files");
+    let directory = around.path().join("data");
+    fs::create_dir(&directory).expect("the directory can be written");
+    let mut store =
+        SqliteStore::open(&directory.join("store.sqlite")).expect("a new store can be opened");
+    store.files.look_always();
+    store.commit(&[set("a", "1")]).expect("the commit succeeds");
+    (around, directory, store)
+}
+
+#[test]
+fn a_store_whose_files_went_fails_every_call() {
+    for (harm, harm_files) in HARMS {
+        let (_around, directory, store) = store_to_harm();
+        harm_files(&directory).expect("the files are ours");
+        let read = store.get("a");
+        assert!(matches!(read, Err(Error::Lost { .. })), "{harm}: {read:?}");
+        let scan = store.scan("", None, 10);
+        assert!(matches!(scan, Err(Error::Lost { .. })), "{harm}: {scan:?}");
+        let commit = store.commit(&[set("a", "2")]);
+        assert!(
+            matches!(commit, Err(Error::Lost { .. })),
+            "{harm}: {commit:?}"
+        );
+    }
+}
+
+#[test]
+fn a_commit_that_finds_the_files_gone_writes_nothing() {
+    for (harm, harm_files) in HARMS {
+        let (_around, directory, store) = store_to_harm();
+        harm_files(&directory).expect("the files are ours");
+        let commit = store.commit(&[set("a", "2")]);
+        assert!(
+            matches!(commit, Err(Error::Lost { .. })),
+            "{harm}: {commit:?}"
+        );
+        // As SQLite still has it, past all checks; where the database was replaced, it may see neither.
+        let connection = store.pool.take().expect("there is a connection");
+        let found = statement::get(&connection, "a").ok().flatten();
+        assert_ne!(
+            found.map(|found| found.value).as_deref(),
+            Some("2"),
+            "{harm}"
+        );
+    }
+}
+
+#[test]
+fn a_commit_believes_no_earlier_look() {
+    let (directory, store) = store();
+    store.commit(&[set("a", "1")]).expect("the commit succeeds");
+    fs::remove_file(directory.path().join("store.sqlite")).expect("the file is ours");
+    let commit = store.commit(&[set("a", "2")]);
+    assert!(matches!(commit, Err(Error::Lost { .. })), "{commit:?}");
+}
+
+#[test]
+fn a_commit_during_which_the_files_went_is_not_acknowledged() {
+    for (harm, harm_files) in HARMS {
+        let (_around, directory, store) = store_to_harm();
+        let connection = store.pool.take().expect("there is a connection");
+        let begun = store.begin(&connection);
+        assert!(begun.is_ok(), "{harm}: {begun:?}");
+        harm_files(&directory).expect("the files are ours");
+        let results = store.written(&connection, begun, &[&[set("a", "2")], &[set("b", "2")]]);
+        assert_eq!(results.len(), 2);
+        for result in results {
+            assert!(
+                matches!(result, Err(Error::Lost { .. })),
+                "{harm}: {result:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_lost_store_says_what_went_and_what_to_do() {
+    let (_around, directory, store) = store_to_harm();
+    fs::remove_dir_all(&directory).expect("the files are ours");
+    let error = store.get("a").expect_err("the store is lost").to_string();
+    assert!(error.contains("data/store.sqlite was deleted"), "{error}");
+    assert!(error.contains("start the server again"), "{error}");
+}
+
+#[test]
+fn a_store_that_went_and_came_back_stays_lost_until_it_is_opened_again() {
+    let (around, directory, store) = store_to_harm();
+    let elsewhere = around.path().join("elsewhere");
+    fs::rename(&directory, &elsewhere).expect("the files are ours");
+    assert!(matches!(store.get("a"), Err(Error::Lost { .. })));
+    fs::rename(&elsewhere, &directory).expect("the files are ours");
+    let commit = store.commit(&[set("a", "2")]);
+    assert!(matches!(commit, Err(Error::Lost { .. })), "{commit:?}");
+    let again = SqliteStore::open(&directory.join("store.sqlite")).expect("the store is there");
+    let found = again.get("a").expect("the read succeeds");
+    assert_eq!(found.map(|found| found.value).as_deref(), Some("1"));
+}
+
+/// SQLite removes the log, by its name, when the last connection of a database is closed.
+#[test]
+fn a_lost_store_leaves_the_one_in_its_place_alone_when_it_is_closed() {
+    let (_around, directory, old) = store_to_harm();
+    fs::remove_dir_all(&directory).expect("the files are ours");
+    fs::create_dir(&directory).expect("the directory can be written");
+    let new = SqliteStore::open(&directory.join("store.sqlite")).expect("there is none yet");
+    new.commit(&[set("a", "new")]).expect("the commit succeeds");
+    drop(old);
+    new.commit(&[set("b", "new")]).expect("the commit succeeds");
+    assert_eq!(new.scan("", None, 10).expect("the scan succeeds").len(), 2);
+}
+
+#[test]
+fn a_store_behind_symbolic_links_keeps_its_files() {
+    let (around, directory, store) = store_to_harm();
+    drop(store);
+    let to_directory = around.path().join("to directory");
+    symlink(&directory, &to_directory).expect("the directory can be written");
+    let to_file = around.path().join("to file");
+    symlink(directory.join("store.sqlite"), &to_file).expect("the directory can be written");
+    for path in [to_directory.join("store.sqlite"), to_file] {
+        let store = SqliteStore::open(&path).expect("the store can be opened");
+        store.commit(&[set("a", "2")]).expect("the commit succeeds");
+    }
 }

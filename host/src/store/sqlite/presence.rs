@@ -1,0 +1,162 @@
+//! Whether the files of an open store are still where others look for them.
+//!
+//! A file that was deleted, moved or replaced stays as it was for whoever has it open: SQLite reads and writes it
+//! as before and says that all is well, while nobody else will ever find what it wrote. Each of the three files
+//! matters: without the log others cannot read, and with another index others have other locks, so that two
+//! processes write over each other's commits.
+//!
+//! Looks by name only. Closing any descriptor of the database would drop all locks that the process has on it.
+
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use super::super::Error;
+use super::super::limits::FILES_SEEN_FOR;
+
+/// What SQLite adds to the database's name for its log and for the log's index.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// A store has tables, so its database is never empty. One that was emptied SQLite takes for new, and it deletes
+/// the log with all that is only there.
+const DATABASE_BYTES_MIN: u64 = 1;
+
+/// The files that a store was opened on.
+///
+/// They stay the same as long as a connection is open, which the pool sees to: only the last one that closes
+/// removes the log and its index.
+#[derive(Debug)]
+pub(super) struct Files {
+    files: Vec<Known>,
+    /// Set for ever, since what was written meanwhile went elsewhere: that a file comes back makes it no better.
+    lost: OnceLock<Error>,
+    remembered_at: Instant,
+    /// When the files were last seen to be there, in nanoseconds from `remembered_at`.
+    seen_ns: AtomicU64,
+    seen_for: Duration,
+}
+
+/// A file and what it is known by.
+#[derive(Debug)]
+struct Known {
+    path: PathBuf,
+    identity: Identity,
+    bytes_min: u64,
+}
+
+/// What tells a file from every other one that exists at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Files {
+    /// Remembers the files of the store at `path`, from which a connection that is still open has read.
+    ///
+    /// # Errors
+    /// Where one of them is missing already, or cannot be looked at.
+    pub(super) fn remember(path: &Path) -> io::Result<Self> {
+        // SQLite keeps its two files beside the database itself, also where `path` is a symbolic link to it.
+        let resolved = fs::canonicalize(path)?;
+        let mut files = vec![Known::at(path.to_owned(), DATABASE_BYTES_MIN)?];
+        for suffix in BESIDE {
+            let mut beside = OsString::from(&resolved);
+            beside.push(suffix);
+            files.push(Known::at(beside.into(), 0)?);
+        }
+        Ok(Self {
+            files,
+            lost: OnceLock::new(),
+            remembered_at: Instant::now(),
+            seen_ns: AtomicU64::new(0),
+            seen_for: FILES_SEEN_FOR,
+        })
+    }
+
+    /// Fails where a file is not what was remembered, and from then on always.
+    ///
+    /// Costs one system call a file. What was done before this succeeds was done where others find it.
+    ///
+    /// # Errors
+    /// [`Error::Lost`]; [`Error::Other`] where it cannot be told, which may be otherwise the next time.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.fail_if_lost()?;
+        let now_ns = self.now_ns();
+        for file in &self.files {
+            let is_there = file.is_there();
+            if !is_there.map_err(|error| Error::Other(Arc::new(error)))? {
+                let path = file.path.clone();
+                return Err(self.lost.get_or_init(|| Error::Lost { path }).clone());
+            }
+        }
+        self.seen_ns.store(now_ns, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// As [`Files::check`], but believes for [`FILES_SEEN_FOR`] that files which were there still are.
+    pub(super) fn check_lately(&self) -> Result<(), Error> {
+        let age_ns = self
+            .now_ns()
+            .saturating_sub(self.seen_ns.load(Ordering::Relaxed));
+        if Duration::from_nanos(age_ns) < self.seen_for {
+            return self.fail_if_lost();
+        }
+        self.check()
+    }
+
+    fn fail_if_lost(&self) -> Result<(), Error> {
+        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+    }
+
+    fn now_ns(&self) -> u64 {
+        // Saturates after five hundred years.
+        u64::try_from(self.remembered_at.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// From now on a look serves only once, so that tests need not wait.
+    #[cfg(test)]
+    pub(super) fn look_always(&mut self) {
+        self.seen_for = Duration::ZERO;
+    }
+}
+
+impl Known {
+    fn at(path: PathBuf, bytes_min: u64) -> io::Result<Self> {
+        let identity = Identity::of(&fs::metadata(&path)?);
+        Ok(Self {
+            path,
+            identity,
+            bytes_min,
+        })
+    }
+
+    fn is_there(&self) -> io::Result<bool> {
+        match fs::metadata(&self.path) {
+            Ok(found) => Ok(Identity::of(&found) == self.identity && found.len() >= self.bytes_min),
+            Err(error) if is_absence(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
