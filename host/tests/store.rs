@@ -5,8 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use backburner::store::{Error, MemoryStore, OpenError, SqliteStore, Store};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use tempfile::TempDir;
 
 #[path = "store/contract.rs"]
@@ -17,6 +20,9 @@ use contract::{increment, set, value};
 /// What a process that this test started is to do; the file is the other variable.
 const ROLE: &str = "BACKBURNER_TEST_ROLE";
 const FILE: &str = "BACKBURNER_TEST_FILE";
+
+/// How long anything that should happen at once may take, on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn directory() -> (TempDir, PathBuf) {
     let directory = TempDir::new().expect("there is a directory for temporary files");
@@ -185,6 +191,68 @@ fn a_process_killed_in_mid_commit_leaves_all_of_it_or_nothing() {
             a.is_some_and(|a| number(&a) >= last),
             "a commit that was certain is lost"
         );
+    }
+}
+
+/// A child process that does not outlive its test, even where that fails.
+struct Mortal(Child);
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        // Both fail only where it has ended before, which is as good.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a process that writes all the time, and stops it while it has the lock.
+fn stopped_in_mid_commit(file: &Path) -> Mortal {
+    let mut child = Mortal(start("write pairs", file));
+    let pid = Pid::from_child(&child.0);
+    let mut said = BufReader::new(child.0.stdout.take().expect("it is piped")).lines();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // It has gone on since it was stopped before; where it has said something, it is about to write again.
+        let line = said.next().expect("the child writes until it is killed");
+        if !line.expect("the child says text").starts_with("certain ") {
+            continue;
+        }
+        kill_process(pid, Signal::STOP).expect("the child is ours");
+        waitpid(Some(pid), WaitOptions::UNTRACED).expect("the child is ours");
+        if is_locked(file) {
+            return child;
+        }
+        assert!(Instant::now() < deadline, "it never stops in a commit");
+        kill_process(pid, Signal::CONT).expect("the child is ours");
+    }
+}
+
+fn is_locked(file: &Path) -> bool {
+    let connection = rusqlite::Connection::open(file).expect("the file is a database");
+    connection
+        .busy_timeout(Duration::ZERO)
+        .expect("the connection is open");
+    connection
+        .execute_batch("BEGIN IMMEDIATE; ROLLBACK")
+        .is_err()
+}
+
+#[test]
+fn a_process_that_stops_in_mid_commit_holds_up_commits_alone_and_only_until_it_goes_on_or_ends() {
+    for end in [Signal::CONT, Signal::KILL] {
+        let (_directory, file) = directory();
+        drop(open(&file));
+        let stopped = stopped_in_mid_commit(&file);
+        let store = open(&file);
+        assert!(value(&store, "pair/a").is_some(), "reads do not wait");
+        thread::scope(|scope| {
+            let commit = scope.spawn(|| store.commit(&[set("other", "1")]));
+            assert!(!commit.is_finished(), "another process has the lock");
+            kill_process(Pid::from_child(&stopped.0), end).expect("the child is ours");
+            let result = commit.join().expect("the commit does not panic");
+            assert!(result.is_ok(), "{result:?}");
+        });
+        assert_eq!(value(&store, "other").as_deref(), Some("1"));
     }
 }
 

@@ -59,7 +59,10 @@ pub enum Error {
         known: i64,
     },
     /// Another process held its lock for too long.
-    #[error("the store was locked by another process for too long: try again later")]
+    #[error(
+        "the store was locked by another process for too long: try again later, and where that does not help, \
+         look for a backburner that is stopped or hangs, and let it go on or kill it"
+    )]
     Busy(#[source] Cause),
     /// Anything else, for example an I/O error.
     #[error("the store failed")]

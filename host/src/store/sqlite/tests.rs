@@ -328,3 +328,25 @@ fn a_store_behind_symbolic_links_keeps_its_files() {
         store.commit(&[set("a", "2")]).expect("the commit succeeds");
     }
 }
+
+#[test]
+fn a_lock_that_is_not_released_is_told_and_commits_go_on_when_it_is() {
+    let (_directory, store) = store();
+    let hung = store.pool.take().expect("there is a connection");
+    let lock = statement::begin(&hung).expect("nobody else writes");
+    let impatient = store.pool.take().expect("there is a connection");
+    impatient
+        .busy_timeout(std::time::Duration::from_millis(1))
+        .expect("the connection is open");
+    drop(impatient);
+    let result = store.commit(&[set("a", "1")]);
+    let Err(error @ Error::Busy(_)) = &result else {
+        panic!("the store is locked, yet there is {result:?}");
+    };
+    let words = error.to_string();
+    assert!(words.contains("locked by another process"), "{words}");
+    assert!(words.contains("stopped"), "{words}");
+    assert!(store.get("a").expect("the read succeeds").is_none());
+    drop(lock);
+    store.commit(&[set("a", "2")]).expect("the commit succeeds");
+}
