@@ -13,6 +13,10 @@ pub mod engine;
 pub mod jobs;
 mod limits;
 mod log;
+mod requests;
 pub mod serve;
+mod server;
 pub mod store;
 pub mod transport;
+
+pub use server::{Builder, Client, Server};

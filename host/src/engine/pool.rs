@@ -23,6 +23,8 @@ pub struct Pool {
     jobs: Arc<dyn Jobs>,
     instances: Mutex<Instances>,
     returned: Condvar,
+    /// The reply where there is no instance to ask for one: an error that cannot name its request.
+    last_words: Option<String>,
 }
 
 /// Where the instances are.
@@ -76,7 +78,7 @@ impl Pool {
     ) -> Result<Self, PoolError> {
         let (engine, component) = code::loaded()?;
         let server = ServerPre::new(linker(&engine)?.instantiate_pre(&component)?)?;
-        let pool = Self {
+        let mut pool = Self {
             server,
             ticker: Ticker::start(engine)?,
             config,
@@ -84,8 +86,12 @@ impl Pool {
             jobs,
             instances: Mutex::default(),
             returned: Condvar::new(),
+            last_words: None,
         };
-        let first = pool.make()?;
+        let mut first = pool.make()?;
+        pool.last_words = first.call(&pool.ticker, |guest, store| {
+            guest.call_refuse(store, "", Refusal::Trapped)
+        })?;
         pool.instances().idle.push(first);
         Ok(pool)
     }
@@ -162,24 +168,31 @@ impl Pool {
             // The message is what it trapped on: an answer without its id is better than none.
             Err(_) if !body.is_empty() => self.refuse("", why),
             Err(error) => {
-                // Nothing is left to ask for a reply; the client's own time-out has to do.
-                log::warn(format_args!("a message stays without an answer: {error:#}"));
-                Step::Nothing
+                log::warn(format_args!(
+                    "a message is refused without its id: {error:#}"
+                ));
+                self.last_words.clone().map_or(Step::Nothing, Step::Reply)
             }
         }
     }
 
-    /// Lends an instance to one call, and takes it back unless it trapped.
+    /// Lends an instance to one call, and takes it back unless it trapped, or an import of it panicked.
     fn call<T>(
         &self,
         work: impl FnOnce(&mut Instance, &Ticker) -> wasmtime::Result<T>,
     ) -> wasmtime::Result<T> {
-        let mut instance = self
+        let lent = self
             .lend()
             .map_err(|error| wasmtime::format_err!("{error}"))?;
-        let result = work(&mut instance, &self.ticker);
-        self.take_back(result.is_ok().then_some(instance));
-        result
+        let mut loan = Loan {
+            pool: self,
+            whole: None,
+        };
+        // Declared after the loan, so that an instance that traps is dropped before the loan ends.
+        let mut instance = lent;
+        let result = work(&mut instance, &self.ticker)?;
+        loan.whole = Some(instance).filter(Instance::is_fresh);
+        Ok(result)
     }
 
     /// An idle instance, or a new one. Where none can be made, say since address space is limited, it waits for one
@@ -211,11 +224,11 @@ impl Pool {
         }
     }
 
-    /// Ends a loan; of an instance that trapped nothing comes back.
+    /// Ends a loan, with what comes back of it.
     fn take_back(&self, instance: Option<Instance>) {
         let mut instances = self.instances();
         instances.lent -= 1;
-        instances.idle.extend(instance.filter(Instance::is_fresh));
+        instances.idle.extend(instance);
         self.returned.notify_one();
     }
 
@@ -235,5 +248,18 @@ impl Pool {
         self.instances
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An instance is lent for as long as this lives.
+struct Loan<'a> {
+    pool: &'a Pool,
+    /// What is to come back: nothing unless the call ended well.
+    whole: Option<Instance>,
+}
+
+impl Drop for Loan<'_> {
+    fn drop(&mut self) {
+        self.pool.take_back(self.whole.take());
     }
 }

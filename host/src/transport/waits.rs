@@ -1,22 +1,15 @@
 //! Requests that are kept open: until a job ends, a deadline comes, the client takes them back, or the server ends.
 
-use std::collections::HashMap;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
-use uuid::Uuid;
 
-use super::cancellations::EarlyCancellations;
 use super::connection::{Connection, Work};
-use crate::clock::now_ms;
 use crate::engine::{Pending, Step, Wake};
-use crate::jobs::Jobs;
 use crate::limits::{SHORTEST_WAIT, open_requests};
 use crate::log;
+use crate::requests::{OpenRequests, next_wake};
 
 /// What a connection tells about its requests.
 pub(crate) enum Event {
@@ -41,17 +34,10 @@ pub(crate) struct OpenRequest {
 pub(crate) struct Waits {
     connection: Arc<Connection>,
     shutdown: watch::Receiver<bool>,
-    open: HashMap<u64, Cancel>,
-    early: EarlyCancellations,
+    open: OpenRequests,
     waiting: JoinSet<u64>,
     /// How many may be open.
     most: usize,
-}
-
-/// How to take an open request back.
-struct Cancel {
-    request: String,
-    sender: oneshot::Sender<()>,
 }
 
 impl Waits {
@@ -59,8 +45,7 @@ impl Waits {
         Self {
             connection,
             shutdown,
-            open: HashMap::new(),
-            early: EarlyCancellations::default(),
+            open: OpenRequests::default(),
             waiting: JoinSet::new(),
             most: open_requests(),
         }
@@ -72,7 +57,7 @@ impl Waits {
             tokio::select! {
                 event = events.recv() => match event {
                     Some(Event::Open(request)) => self.open(request),
-                    Some(Event::Cancel { by, request }) => self.cancel(by, request),
+                    Some(Event::Cancel { by, request }) => self.open.cancel(by, request),
                     None => return,
                 },
                 Some(ended) = self.waiting.join_next() => self.close(ended),
@@ -82,50 +67,19 @@ impl Waits {
 
     fn open(&mut self, request: OpenRequest) {
         let number = request.number;
-        let (sender, cancelled) = oneshot::channel();
-        let taken_back = self.early.take(number, &request.pending.request);
+        let has_room = self.open.len() < self.most;
         let wait = Wait {
             connection: Arc::clone(&self.connection),
-            first: match (taken_back, self.open.len() < self.most) {
-                (true, _) => Some(Wake::Cancelled),
-                (false, false) => Some(Wake::Shutdown),
-                (false, true) => None,
-            },
-            cancelled,
+            first: (!has_room).then_some(Wake::Shutdown),
+            cancelled: self.open.add(number, &request.pending.request),
             shutdown: self.shutdown.clone(),
         };
-        let name = request.pending.request.clone();
-        self.open.insert(
-            number,
-            Cancel {
-                request: name,
-                sender,
-            },
-        );
         self.waiting.spawn(wait.until_answered(request));
-    }
-
-    fn cancel(&mut self, by: u64, request: String) {
-        let open = self
-            .open
-            .iter()
-            .find(|(number, open)| **number < by && open.request == request);
-        match open.map(|(number, _)| *number) {
-            Some(number) => {
-                let cancel = self
-                    .open
-                    .remove(&number)
-                    .expect("it was found a line above");
-                // The request may have been answered a moment ago: then nobody listens, and that is right.
-                let _ = cancel.sender.send(());
-            }
-            None => self.early.remember(by, request),
-        }
     }
 
     fn close(&mut self, ended: Result<u64, tokio::task::JoinError>) {
         match ended {
-            Ok(number) => drop(self.open.remove(&number)),
+            Ok(number) => self.open.remove(number),
             Err(error) => log::warn(format_args!("an open request was lost: {error}")),
         }
     }
@@ -167,14 +121,8 @@ impl Wait {
     }
 
     async fn wake(&mut self, pending: &Pending) -> Wake {
-        let left = Duration::from_millis(pending.deadline.saturating_sub(now_ms()));
-        tokio::select! {
-            biased;
-            Ok(()) = &mut self.cancelled => Wake::Cancelled,
-            _ = self.shutdown.wait_for(|ending| *ending) => Wake::Shutdown,
-            () = any_ended(self.connection.pool.jobs(), &pending.jobs) => Wake::JobEnded,
-            () = tokio::time::sleep(left) => Wake::Deadline,
-        }
+        let jobs = self.connection.pool.jobs();
+        next_wake(jobs, pending, &mut self.cancelled, &mut self.shutdown).await
     }
 
     /// Has the component go on with the request, on a thread that may block, and sends its answer.
@@ -196,21 +144,4 @@ impl Wait {
             None
         })
     }
-}
-
-/// Resolves when one of the jobs does not run any more; never where there is none.
-async fn any_ended(jobs: &Arc<dyn Jobs>, ids: &[String]) {
-    let mut ended: Vec<_> = ids
-        .iter()
-        .filter_map(|id| id.parse::<Uuid>().ok())
-        .map(|id| jobs.ended(id))
-        .collect();
-    let first = std::future::poll_fn(move |cx| {
-        if ended.iter_mut().any(|job| pin!(job).poll(cx).is_ready()) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    });
-    first.await;
 }

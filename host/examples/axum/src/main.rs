@@ -1,0 +1,77 @@
+//! The component inside a web service: tasks in memory, jobs that are async functions of the service itself.
+//!
+//! ```text
+//! cargo run -p backburner-axum-example
+//! curl -s localhost:8737/mcp -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call",…}'
+//! ```
+//!
+//! It shows how little an embedder writes: a [`Jobs`](backburner::jobs::Jobs) of one's own, a `Server`, and a handler
+//! of four lines. It is not the Streamable HTTP transport: it looks at no header, and knows one principal.
+
+mod functions;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use backburner::Server;
+use backburner::store::MemoryStore;
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+
+use crate::functions::{Function, FunctionJobs, Output, Running};
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let address = std::env::args().nth(1);
+    let listener = TcpListener::bind(address.as_deref().unwrap_or("127.0.0.1:8737")).await?;
+    announce(&listener)?;
+    axum::serve(listener, service()?).await?;
+    Ok(())
+}
+
+/// The service: one address, to which messages are posted.
+fn service() -> anyhow::Result<Router> {
+    let functions = BTreeMap::from([("countdown", countdown as Function)]);
+    let server = Server::builder()
+        .store(MemoryStore::new())
+        .jobs(FunctionJobs::new(functions, Handle::current()))
+        .build()?;
+    let sweeper = server.clone();
+    tokio::spawn(async move { sweeper.sweep_regularly().await });
+    Ok(Router::new().route("/mcp", post(answer)).with_state(server))
+}
+
+/// Answers a message. Who closes the connection before it is answered takes the request back, and nothing else.
+async fn answer(State(server): State<Server>, body: String) -> Response {
+    match server.client("somebody").message(body).await {
+        Some(reply) => ([("content-type", "application/json")], reply).into_response(),
+        None => StatusCode::ACCEPTED.into_response(),
+    }
+}
+
+/// Counts down from its argument, a step each tenth of a second.
+fn countdown(output: Output, arguments: Vec<String>) -> Running {
+    Box::pin(async move {
+        let Some(from) = arguments.first().and_then(|from| from.parse::<u32>().ok()) else {
+            output.line("from which number?");
+            return 2;
+        };
+        for number in (1..=from).rev() {
+            output.line(&number.to_string());
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        output.line("lift-off");
+        0
+    })
+}
+
+#[expect(clippy::print_stdout, reason = "a person waits for the address")]
+fn announce(listener: &TcpListener) -> anyhow::Result<()> {
+    println!("http://{}/mcp", listener.local_addr()?);
+    Ok(())
+}
