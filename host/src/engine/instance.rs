@@ -41,8 +41,9 @@ impl From<protocol::Outcome> for Step {
     }
 }
 
-/// What the imports of one instance work with.
-pub(crate) struct State {
+/// What the imports of one instance work with: a store and jobs, and as much of WASI as the component's standard
+/// library cannot avoid. Also for a component other than ours that imports what it does.
+pub struct State {
     pub(crate) store: Arc<dyn crate::store::Store>,
     pub(crate) jobs: Arc<dyn Jobs>,
     wasi: WasiCtx,
@@ -82,8 +83,16 @@ struct Budget {
     host: Duration,
 }
 
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
 impl State {
-    pub(crate) fn new(store: Arc<dyn crate::store::Store>, jobs: Arc<dyn Jobs>) -> Self {
+    /// For one instance.
+    #[must_use]
+    pub fn new(store: Arc<dyn crate::store::Store>, jobs: Arc<dyn Jobs>) -> Self {
         Self {
             store,
             jobs,
@@ -123,8 +132,11 @@ impl WasiView for State {
     }
 }
 
-/// What the component may import: ours, random numbers, and what its standard library cannot avoid.
-pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>> {
+/// What a component may import: ours, random numbers, and what its standard library cannot avoid.
+///
+/// # Errors
+/// Where the engine is set up in a way that cannot run components.
+pub fn linker(engine: &Engine) -> Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     Server::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
     wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;

@@ -9,6 +9,5 @@ mod instance;
 mod pool;
 mod ticker;
 
-pub(crate) use instance::State;
-pub use instance::{Context, Pending, Step, Wake};
+pub use instance::{Context, Pending, State, Step, Wake, linker};
 pub use pool::{Pool, PoolError};
