@@ -7,6 +7,7 @@
 //! Nothing here sleeps to let something happen: what has to become true is waited for with [`until`] or under a
 //! deadline, and a deadline that passes panics with the last state seen.
 
+pub mod conformance;
 pub mod fake;
 pub mod party;
 pub mod transcript;

@@ -1,0 +1,29 @@
+//! How long checks wait, and the numbers of the contract.
+
+/// How long a step may take before what it waits for will never come. Generous, since it is only ever used up by a
+/// failure, and machines that run tests are busy.
+pub(crate) const PATIENCE_MS: u64 = 60_000;
+
+/// The pause between two looks at what nothing announces, such as output. Short beside what is waited for.
+pub(crate) const LOOK_MS: u64 = 25;
+
+/// How far two clocks of one machine may be apart before a time is wrong: less than a wrong unit or time zone.
+pub(crate) const CLOCK_ERROR_MS: u64 = 600_000;
+
+/// The longest key, in bytes.
+pub(crate) const KEY_BYTES_MAX: usize = 512;
+
+/// The longest value, in bytes.
+pub(crate) const VALUE_BYTES_MAX: usize = 1 << 20;
+
+/// The most changes of one commit.
+pub(crate) const CHANGES_MAX: usize = 64;
+
+/// The most entries of one scan.
+pub(crate) const SCAN_ENTRIES_MAX: u32 = 1000;
+
+/// The most bytes of one `read` of output.
+pub(crate) const READ_BYTES_MAX: u32 = 262_144;
+
+/// How much of a value is shown in a reason: enough to see what is wrong, short enough for a line of a log.
+pub(crate) const SHOWN_CHARS: usize = 300;

@@ -1,0 +1,6 @@
+//! Generated from the WIT package; nothing here is written by hand.
+
+wasmtime::component::bindgen!({
+    path: "../wit",
+    world: "host-conformance",
+});

@@ -1,0 +1,97 @@
+//! Drives the host conformance kit: the component that checks a store and jobs against the promises of the WIT.
+//!
+//! **Knows** how to wait, to restart a host and to make a crowd of one, as `wit/conformance.wit` asks of a driver.
+//! **Does not know** what is checked: that is in the kit, `tests/conformance`.
+
+mod bindings;
+mod driver;
+mod instance;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use backburner::jobs::Jobs;
+use backburner::store::Store;
+
+use bindings::exports::backburner::server::conformance as wit;
+
+pub use wit::{Check, Need};
+
+/// How many checks run at the same time: they mostly wait, and more of them would make each other late.
+const WORKERS: usize = 4;
+
+/// A store and jobs, opened.
+pub type Opened = (Arc<dyn Store>, Arc<dyn Jobs>);
+
+/// The implementation that is checked.
+pub struct Subject {
+    /// Opens store and jobs as a new process would: the same ones each time.
+    pub open: Box<dyn Fn() -> Opened + Sync>,
+    /// What it offers of what checks may need.
+    pub offers: Vec<Need>,
+}
+
+impl std::fmt::Debug for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Subject")
+            .field("offers", &self.offers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Subject {
+    /// Whether it offers all that a check needs.
+    #[must_use]
+    pub fn can_run(&self, check: &Check) -> bool {
+        check.needs.iter().all(|need| self.offers.contains(need))
+    }
+
+    /// Runs one check.
+    ///
+    /// # Errors
+    /// In words: which promise is not kept, or what went wrong with the kit.
+    pub fn run(&self, name: &str) -> Result<(), String> {
+        driver::play(self, name)
+    }
+
+    /// Runs all of these checks, several at the same time, and gives what was not kept: a line for each.
+    #[must_use]
+    pub fn breaches(&self, checks: &[Check]) -> Vec<String> {
+        let next = AtomicUsize::new(0);
+        let breaches = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            for _ in 0..WORKERS {
+                scope.spawn(|| {
+                    while let Some(check) = checks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if let Err(reason) = self.run(&check.name) {
+                            breaches
+                                .lock()
+                                .unwrap_or_else(PoisonError::into_inner)
+                                .push(format!("{}: {reason}\n    {}", check.name, check.promise));
+                        }
+                    }
+                });
+            }
+        });
+        breaches
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All checks of the kit.
+///
+/// # Panics
+/// Where the kit does not load or start.
+#[must_use]
+pub fn checks() -> Vec<Check> {
+    instance::checks().expect("the kit lists its checks, whatever it is about to check")
+}
+
+/// The kit, as a component for whoever has another runtime.
+#[must_use]
+pub fn kit() -> &'static Path {
+    Path::new(concat!(env!("OUT_DIR"), "/conformance.wasm"))
+}
