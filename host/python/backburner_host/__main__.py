@@ -1,0 +1,100 @@
+"""`python -m backburner_host`: an MCP server over stdio."""
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from .capabilities import StoreError
+from .guest import ConfigError, Guest, Program
+from .jobs import SupervisedJobs
+from .server import Server
+from .stdio import Input, Output, take_streams
+from .store import SqliteStore
+
+MIB = 1024 * 1024
+
+
+def main() -> None:
+    """Serve one client over standard input and output, until it closes the stream."""
+    options = _parser().parse_args()
+    # Before anything else can print.
+    streams = take_streams()
+    try:
+        asyncio.run(_serve(options, streams))
+    except (OSError, StoreError, ConfigError) as error:
+        sys.exit(f"backburner: cannot serve: {error}")
+
+
+async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
+    data = options.data_dir.absolute()
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Closed to others also where it was there: whoever can write in it can run code here.
+    data.chmod(0o700)
+    store = SqliteStore(data / "store.sqlite3")
+    jobs = SupervisedJobs(data / "jobs")
+    guest = Guest(Program(options.component, cache=data), store, jobs, _config(options))
+    reading, writing = streams
+    await Server(guest, jobs, (Input(reading, options.max_message_bytes), Output(writing))).run()
+
+
+def _config(options: argparse.Namespace) -> dict[str, int]:
+    return {
+        "syncLimitMs": options.sync_limit * 1000,
+        "directLimitMs": options.direct_limit,
+        "graceMs": options.grace * 1000,
+        "outputLimitBytes": options.output_limit,
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="backburner_host", description=__doc__)
+    parser.add_argument("serve", nargs="?", choices=["serve"], help="what it does in any case")
+    parser.add_argument(
+        "--component",
+        type=Path,
+        default=os.environ.get("BACKBURNER_COMPONENT"),
+        help="the component's file [default: $BACKBURNER_COMPONENT]",
+    )
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        default=_state_directory(),
+        help="where everything is kept; not to be shared with another kind of host [default: $BACKBURNER_DIR, else "
+        "backburner-python in the user's state directory]",
+    )
+    for name, unit, default, least, most, text in _NUMBERS:
+        limit = _number(least, most)
+        parser.add_argument(name, metavar=unit, type=limit, default=default, help=f"{text} [default: {default}]")
+    return parser
+
+
+_NUMBERS = [
+    ("--sync-limit", "SECONDS", 30, 0, 3600, "how long a client without the Tasks extension waits for a command"),
+    ("--direct-limit", "MILLISECONDS", 100, 0, 60_000, "how long a client with it waits before it is given a task"),
+    ("--grace", "SECONDS", 5, 0, 600, "how long a job that is stopped may take before it is killed"),
+    ("--output-limit", "BYTES", 64 * MIB, 4096, 1 << 40, "how much of a job's output is kept: beginning and end"),
+    ("--max-message-bytes", "N", 4 * MIB, 1024, 16 * MIB, "the longest message that is accepted"),
+]
+
+
+def _number(least: int, most: int):
+    def number(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{value} is not in {least} to {most}")
+        return value
+
+    return number
+
+
+def _state_directory() -> Path:
+    if named := os.environ.get("BACKBURNER_DIR"):
+        return Path(named)
+    state = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(state) if os.path.isabs(state) else Path.home() / ".local/state") / "backburner-python"
+
+
+if __name__ == "__main__":
+    main()

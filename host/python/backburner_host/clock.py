@@ -1,0 +1,22 @@
+"""What time it is, on the clock of people and on the one that does not jump, and which boot this is."""
+
+import time
+
+
+def now_ms() -> int:
+    """The present, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def monotonic_ms() -> int:
+    """Milliseconds since some moment of this boot, the same one for every process. Never jumps."""
+    return time.monotonic_ns() // 1_000_000
+
+
+def boot_id() -> str:
+    """What tells this boot from every other one; empty where the system does not say."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,174 @@
+"""The directory of one job: what is written in it, by whom, and how it is read.
+
+| name | what it is |
+|---|---|
+| `spec.json` | when and in which boot the job was asked for, and what to run |
+| `alive` | a FIFO that the supervisor holds open for as long as it lives |
+| `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
+| `stop` | a symbolic link whose target is the cause: one atomic step, and the first one wins |
+| `command.json` | which process the command is |
+| `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
+| `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
+| `supervisor.log` | only where the supervisor failed: why |
+
+Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor, whatever ended it,
+and a reader's end of file is a wake-up. Imported by supervisors, which have to start fast: little is imported here.
+"""
+
+import errno
+import json
+import os
+
+from .clock import boot_id, monotonic_ms, now_ms
+
+FORMAT = 1
+"""The version of everything that is written here."""
+
+TASK_VARIABLE = "BACKBURNER_TASK_ID"
+"""Every process of a job has this variable, with the job's id: what is left of a lost job is found by it."""
+
+
+class JobFiles:
+    """The files of one job, in the directory `path`."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def furnish(self, spec: dict) -> None:
+        """Write what a job needs before it is known."""
+        origin = {"started_at": now_ms(), "monotonic_ms": monotonic_ms(), "boot_id": boot_id()}
+        self._write("spec.json", {"origin": origin, "spec": spec})
+        os.mkfifo(self._name("alive"), 0o600)
+        os.mkfifo(self._name("control"), 0o600)
+
+    def origin(self) -> dict:
+        """When and in which boot the job was asked for."""
+        return self._read("spec.json")["origin"]
+
+    def spec(self) -> dict:
+        """What to run."""
+        return self._read("spec.json")["spec"]
+
+    def hold_alive(self) -> int:
+        """A descriptor that makes the job count as running for as long as anybody has it."""
+        # For reading too, since a FIFO that nobody reads cannot be opened for writing without waiting.
+        return os.open(self._name("alive"), os.O_RDWR | os.O_CLOEXEC)
+
+    def watch_alive(self) -> int | None:
+        """A descriptor that is readable when the supervisor has ended; `None` where it has, or never was.
+
+        Ask this first: only when it is dead does an outcome, or that there is none, mean anything.
+        """
+        try:
+            fifo = os.open(self._name("alive"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            is_dead = os.read(fifo, 1) == b""
+        except BlockingIOError:
+            is_dead = False
+        if is_dead:
+            os.close(fifo)
+        return None if is_dead else fifo
+
+    def is_alive(self) -> bool:
+        """Whether the supervisor lives."""
+        fifo = self.watch_alive()
+        if fifo is not None:
+            os.close(fifo)
+        return fifo is not None
+
+    def open_control(self) -> int:
+        """The supervisor's end of `control`, which is never at end of file."""
+        return os.open(self._name("control"), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def request_stop(self, cause: str) -> str:
+        """Record why the job is to stop, and give the cause in force: the first that was recorded."""
+        try:
+            os.symlink(cause, self._name("stop"))
+        except FileExistsError:
+            return self.stop_cause() or cause
+        return cause
+
+    def stop_cause(self) -> str | None:
+        """Why the job is to stop; `None` where nobody asked for it."""
+        try:
+            return os.readlink(self._name("stop"))
+        except FileNotFoundError:
+            return None
+
+    def wake(self) -> None:
+        """Make the supervisor look for a request."""
+        try:
+            control = os.open(self._name("control"), os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            # Nobody has opened it: the supervisor is dead, or will look for a request once it has.
+            if error.errno in (errno.ENXIO, errno.ENOENT):
+                return
+            raise
+        try:
+            os.write(control, b"!")
+        except (BlockingIOError, BrokenPipeError):
+            # Full of wake-ups that are still to be read, or dead meanwhile: nothing is lost.
+            pass
+        finally:
+            os.close(control)
+
+    def record_command(self, pid: int, start_ticks: int) -> None:
+        """Record which process the command is."""
+        self._write("command.json", {"pid": pid, "start_ticks": start_ticks})
+
+    def command(self) -> dict | None:
+        """Which process the command is, if that was recorded; half a record is none."""
+        try:
+            return self._read("command.json")
+        except (OSError, ValueError):
+            return None
+
+    def outcome(self) -> dict | None:
+        """How the job ended, if that is known."""
+        try:
+            return self._read("outcome.json")
+        except FileNotFoundError:
+            return None
+
+    def conclude(self, outcome: dict) -> None:
+        """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
+        unique = f"outcome-{os.getpid()}"
+        self._write(unique, outcome)
+        sync(self._name(unique))
+        try:
+            os.link(self._name(unique), self._name("outcome.json"))
+        except FileExistsError:
+            pass
+        os.unlink(self._name(unique))
+        sync(self.path)
+
+    def log(self, text: str) -> None:
+        """Leave a trace for whoever looks into the directory; a supervisor has no other place to complain."""
+        with open(self._name("supervisor.log"), "w") as file:
+            file.write(text)
+
+    def _name(self, name: str) -> str:
+        return os.path.join(self.path, name)
+
+    def _write(self, name: str, content: dict) -> None:
+        descriptor = os.open(self._name(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump({"format": FORMAT, "content": content}, file)
+
+    def _read(self, name: str) -> dict:
+        with open(self._name(name), encoding="utf-8") as file:
+            numbered = json.load(file)
+        if numbered["format"] != FORMAT:
+            raise ValueError(f"{name} has format {numbered['format']}, and this version knows {FORMAT}")
+        return numbered["content"]
+
+
+def sync(path: str) -> None:
+    """Make what was written into a file or a directory survive a power failure."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

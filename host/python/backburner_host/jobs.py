@@ -1,0 +1,287 @@
+"""Jobs as directories and supervised processes.
+
+A job is a directory, `jobs/<id>`, and a supervisor (module `supervisor`): a Python process of its own, detached from
+the server that asked for it. There is no daemon. Servers and supervisors find each other through the directory, and
+what is in it is said in module `job_files`.
+"""
+
+import asyncio
+import dataclasses
+import errno
+import itertools
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from . import capabilities as cap
+from . import limits, output, processes
+from .clock import boot_id, monotonic_ms, now_ms
+from .job_files import JobFiles, sync
+
+_ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
+_SUPERVISOR = (
+    "import sys; path, job, id, alive = sys.argv[1:]; sys.path.append(path); "
+    "from backburner_host.supervisor import main; main(job, id, int(alive))"
+)
+
+
+class SupervisedJobs:
+    """Jobs in one directory. Any number of these, in any number of processes, may use the same one.
+
+    Every method blocks for a few system calls and files; `start` for the creation of a process.
+    """
+
+    def __init__(self, path: Path):
+        """Open the jobs in `path`, and clear away what a crash left half built or half deleted."""
+        self._path = path.absolute()
+        self._workshop = self._path / ".workshop"
+        self._workshop.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._numbers = itertools.count()
+        self._children: list[subprocess.Popen] = []
+        self._tidy()
+
+    def start(self, id: str, spec: cap.Spec) -> None:
+        spec = _complete(spec)
+        self._reap()
+
+        with ExitStack() as held:
+            # Held before anybody can know the job, so that it never looks dead before it lives.
+            alive = self._furnish(id, spec, held)
+            try:
+                self._children.append(self._spawn_supervisor(id, alive))
+            except OSError as error:
+                self._remove(id)
+                raise cap.StartError("other", f"the job's supervisor cannot be started: {error}") from error
+
+    def stop(self, id: str, reason: str) -> None:
+        with _failures(id, "stopped"):
+            while True:
+                files = self._find(id)
+                if files is None:
+                    if self._establish(id, lambda files: _never_started(files, reason)):
+                        return sync(str(self._path))
+                    # Somebody started it since we looked: look again.
+                    continue
+                if files.is_alive():
+                    files.request_stop(reason)
+                    files.wake()
+                return
+
+    def inspect(self, id: str) -> cap.Progress | cap.Outcome | None:
+        self._reap()
+        with _failures(id, "inspected"):
+            files = self._find(id)
+            if files is None:
+                return None
+            # In this order: an outcome is written while the supervisor lives, so one that is missing after its death
+            # will never come.
+            if files.is_alive():
+                return _progress(files)
+            outcome = files.outcome() or self._bury(id, files)
+            return _progress(files) if outcome is None else _outcome(outcome)
+
+    def read(self, id: str, offset: int, limit: int) -> list[cap.Fragment]:
+        with _failures(id, "read"):
+            files = self._find(id)
+            if files is None:
+                return []
+            limit = max(1, min(limit, limits.READ_BYTES_MAX))
+            return [cap.Fragment(*run) for run in output.read(files.path, offset, limit, files.is_alive())]
+
+    def forget(self, id: str) -> None:
+        if isinstance(self.inspect(id), cap.Progress):
+            raise cap.JobsFailure(f"job {id} cannot be deleted: it runs; stop it first")
+        with _failures(id, "deleted"):
+            self._remove(id)
+
+    async def ended(self, id: str) -> None:
+        files = self._find(id)
+        fifo = files.watch_alive() if files else None
+        if fifo is None:
+            return
+        loop = asyncio.get_running_loop()
+        gone = loop.create_future()
+        loop.add_reader(fifo, lambda: gone.done() or gone.set_result(None))
+        try:
+            # Nobody ever writes into it, so that it is readable means the end of file.
+            await gone
+        finally:
+            loop.remove_reader(fifo)
+            os.close(fifo)
+
+    def _find(self, id: str) -> JobFiles | None:
+        path = self._path / id
+        return JobFiles(str(path)) if path.is_dir() else None
+
+    def _furnish(self, id: str, spec: cap.Spec, held: ExitStack) -> int:
+        """Make the job known, and give what makes it count as running, which `held` lets go of."""
+
+        def furnish(files: JobFiles) -> None:
+            files.furnish(dataclasses.asdict(spec))
+            held.callback(os.close, alive := files.hold_alive())
+            kept.append(alive)
+
+        kept: list[int] = []
+        try:
+            if not self._establish(id, furnish):
+                raise cap.StartError("already-known", "this id was started or stopped before")
+        except OSError as error:
+            kind = "no-space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "other"
+            raise cap.StartError(kind, f"the job's files cannot be written: {error}") from error
+        return kept[0]
+
+    def _establish(self, id: str, furnish: Callable[[JobFiles], None]) -> bool:
+        """Build a directory and make it the job's in one step, which succeeds for one caller only.
+
+        This is what makes an id start at most once, whoever asks and whoever is killed. False where it is known.
+        """
+        building = self._unique("new", id)
+        building.mkdir(mode=0o700)
+        try:
+            furnish(JobFiles(str(building)))
+            building.rename(self._path / id)
+            return True
+        except OSError as error:
+            shutil.rmtree(building, ignore_errors=True)
+            # A job's directory is never empty, so it is never replaced.
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                return False
+            raise
+
+    def _spawn_supervisor(self, id: str, alive: int) -> subprocess.Popen:
+        here = Path(__file__).resolve().parent.parent
+        # Isolated and without `site`: a supervisor needs the standard library alone and starts in half the time.
+        words = [sys.executable, "-I", "-S", "-c", _SUPERVISOR, here, self._path / id, id, str(alive)]
+        devnull = subprocess.DEVNULL
+        return subprocess.Popen(
+            words, pass_fds=[alive], stdin=devnull, stdout=devnull, stderr=devnull, start_new_session=True
+        )
+
+    def _reap(self) -> None:
+        """Take leave of the short-lived processes that supervisors were forked from."""
+        self._children = [child for child in self._children if child.poll() is None]
+
+    def _bury(self, id: str, files: JobFiles) -> dict | None:
+        """Kill what is left of a job whose supervisor ended without an outcome, and write that it is lost.
+
+        `None` where something that was killed has not disappeared yet. Several processes may do this at once.
+        """
+        try:
+            origin = files.origin()
+        except (OSError, ValueError, KeyError):
+            origin = {"started_at": now_ms(), "boot_id": boot_id(), "is_damaged": True}
+        same_boot = origin["boot_id"] == boot_id()
+        if same_boot and not _kill_everything(id, files):
+            return None
+        kind = "files" if "is_damaged" in origin else "supervisor" if same_boot else "machine"
+        written, kept, _last_at = output.usage(files.path)
+        lost = _ended({"lost": {"kind": kind}}, origin["started_at"], files.stop_cause())
+        files.conclude(lost | {"output_bytes": written, "dropped_bytes": written - kept})
+        return files.outcome()
+
+    def _remove(self, id: str) -> None:
+        """Take a job's directory away in one step, so that the id is unknown, and then delete it."""
+        gone = self._unique("gone", id)
+        try:
+            (self._path / id).rename(gone)
+        except FileNotFoundError:
+            return
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def _unique(self, what: str, id: str) -> Path:
+        return self._workshop / f"{what}-{id}-{os.getpid()}-{next(self._numbers)}"
+
+    def _tidy(self) -> None:
+        for entry in os.scandir(self._workshop):
+            try:
+                is_old = time.time() - entry.stat().st_mtime > limits.STALE_SECONDS
+                if is_old and not JobFiles(entry.path).is_alive():
+                    shutil.rmtree(entry.path, ignore_errors=True)
+            except OSError:
+                # Somebody else is clearing it away.
+                pass
+
+
+def _complete(spec: cap.Spec) -> cap.Spec:
+    """Make a spec the whole truth, or raise what is wrong with it."""
+    words = [spec.command] if isinstance(spec.command, str) else spec.command
+    if any("\0" in word for word in words):
+        raise cap.StartError("bad-spec", "a command cannot contain a NUL character; remove it")
+    if not words or (isinstance(spec.command, list) and not words[0]):
+        raise cap.StartError("bad-spec", "the name of the program is missing")
+    for name, value in spec.environment:
+        if not re.fullmatch("[^=\0]+", name):
+            raise cap.StartError("bad-spec", "the name of an environment variable is empty or contains = or NUL")
+        if "\0" in value:
+            # The value may be a secret: name the variable only.
+            raise cap.StartError("bad-spec", f"the value of the environment variable {name} contains NUL")
+    directory = os.getcwd() if spec.directory is None else spec.directory
+    _check_directory(directory)
+    return dataclasses.replace(spec, directory=directory)
+
+
+def _check_directory(path: str) -> None:
+    """The directory may change until the command starts in it; the supervisor says so then."""
+    if not os.path.isabs(path) or "\0" in path:
+        raise cap.StartError("bad-spec", f"the directory {path} is not an absolute path; give it in full")
+    try:
+        is_directory = stat.S_ISDIR(os.stat(path).st_mode)
+    except FileNotFoundError:
+        raise cap.StartError("bad-directory", f"the directory {path} does not exist; create it or name another one") from None
+    except NotADirectoryError:
+        is_directory = False
+    except OSError as error:
+        raise cap.StartError("bad-directory", f"the directory {path} cannot be used: {error}") from error
+    if not is_directory:
+        raise cap.StartError("bad-directory", f"{path} is not a directory; name a directory")
+    if not os.access(path, os.X_OK):
+        raise cap.StartError("bad-directory", f"the directory {path} may not be entered; change its permissions or name another one")
+
+
+def _kill_everything(id: str, files: JobFiles) -> bool:
+    """Whether nothing is left of a job that has no supervisor."""
+    give_up_at = time.monotonic() + limits.BURIAL_SECONDS
+    while processes.freeze_and_kill(lambda: processes.remains(id, files.command())):
+        if time.monotonic() > give_up_at:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def _never_started(files: JobFiles, reason: str) -> None:
+    files.conclude(_ended({"lost": {"kind": "never-started"}}, now_ms(), reason))
+
+
+def _ended(end: dict, started_at: int, stopped: str | None) -> dict:
+    """The outcome of a job of whose end nothing more is known."""
+    unknown = {"duration_ms": 0, "output_bytes": 0, "dropped_bytes": 0, "leftovers": []}
+    return {"started_at": started_at, "ended_at": now_ms(), "end": end, "stopped": stopped} | unknown
+
+
+def _progress(files: JobFiles) -> cap.Progress:
+    origin = files.origin()
+    running_ms = monotonic_ms() - origin["monotonic_ms"] if origin["boot_id"] == boot_id() else 0
+    written, _kept, last_at = output.usage(files.path)
+    return cap.Progress(origin["started_at"], max(0, running_ms), written, last_at, files.stop_cause())
+
+
+def _outcome(found: dict) -> cap.Outcome:
+    ((tag, payload),) = found["end"].items()
+    leftovers = [cap.Process(**process) for process in found["leftovers"]]
+    return cap.Outcome(**found | {"end": _ENDS[tag](**payload), "leftovers": leftovers})
+
+
+@contextmanager
+def _failures(id: str, what: str) -> Iterator[None]:
+    """Turn what the system and damaged files raise into what the contract says."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise cap.JobsFailure(f"job {id} cannot be {what}: {error}") from error

@@ -1,0 +1,119 @@
+"""Other processes: which there are, whose children they are, and how to signal one that is certainly the one seen.
+
+A process id says nothing by itself, since it is given out again; `Seen` carries when the process was started too.
+Linux only: elsewhere none is ever seen, and only the command's process group is known.
+"""
+
+import os
+import signal
+from collections import namedtuple
+from collections.abc import Callable
+
+from . import limits
+from .job_files import TASK_VARIABLE
+
+Seen = namedtuple("Seen", "pid parent group start_ticks")
+"""A process that had not ended when it was seen: its id, its parent's, its group, when the kernel started it."""
+
+
+def all() -> list[Seen]:
+    """Every process that has not ended; none where `/proc` cannot be read."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+    return [seen for pid in pids if (seen := look(pid))]
+
+
+def look(pid: int) -> Seen | None:
+    """One process; `None` where it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name before the last parenthesis may hold anything.
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    if len(fields) < 20 or fields[0] in (b"Z", b"X"):
+        return None
+    return Seen(pid, int(fields[1]), int(fields[2]), int(fields[19]))
+
+
+def descendants(roots: list[int]) -> list[Seen]:
+    """Every process below one of `roots`."""
+    everything, found, known = all(), [], list(roots)
+    for parent in known:
+        below = [seen for seen in everything if seen.parent == parent and seen.pid not in known]
+        known += [seen.pid for seen in below]
+        found += below
+    return found
+
+
+def send(seen: Seen, number: int) -> None:
+    """Signal the process that was seen, and no other that got its id since."""
+    if seen.pid <= 1:
+        return
+    try:
+        descriptor = os.pidfd_open(seen.pid)
+    except OSError:
+        return
+    try:
+        now = look(seen.pid)
+        if now is not None and now.start_ticks == seen.start_ticks:
+            signal.pidfd_send_signal(descriptor, number)
+    except OSError:
+        # Ended, or another user's by now: both show at the next look.
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def freeze_and_kill(find: Callable[[], list[Seen]]) -> list[Seen]:
+    """Stop every process that `find` gives until it finds no new one, and then kill them all.
+
+    A stopped process cannot fork, so what is found after the last round has no children that were missed.
+    """
+    frozen: list[Seen] = []
+    for _round in range(limits.FREEZE_ROUNDS):
+        known = {(seen.pid, seen.start_ticks) for seen in frozen}
+        fresh = [seen for seen in find() if (seen.pid, seen.start_ticks) not in known]
+        if not fresh:
+            break
+        for seen in fresh:
+            send(seen, signal.SIGSTOP)
+        frozen += fresh
+    for seen in frozen:
+        send(seen, signal.SIGKILL)
+    return frozen
+
+
+def remains(job_id: str, command: dict | None) -> list[Seen]:
+    """What provably belongs to a job without a supervisor, with what descends from it and the command's group."""
+    mark = f"{TASK_VARIABLE}={job_id}".encode()
+    started = (command["pid"], command["start_ticks"]) if command else None
+    everything = [seen for seen in all() if seen.pid != os.getpid()]
+    proven = [seen for seen in everything if (seen.pid, seen.start_ticks) == started or _has(seen.pid, mark)]
+    if started and any(seen.group == started[0] for seen in proven):
+        proven += [seen for seen in everything if seen.group == started[0] and seen not in proven]
+    below = descendants([seen.pid for seen in proven])
+    return proven + [seen for seen in below if seen.pid != os.getpid()]
+
+
+def _has(pid: int, mark: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return mark in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def command_line(pid: int) -> str:
+    """What to call a process: its command line, or its name in brackets where it has none."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read(4 * limits.COMMAND_LINE_CHARS).replace(b"\0", b" ")
+        if not words.strip():
+            with open(f"/proc/{pid}/comm", "rb") as file:
+                words = b"[" + file.read().strip() + b"]"
+    except OSError:
+        return ""
+    return words.decode(errors="replace").rstrip()[: limits.COMMAND_LINE_CHARS]

@@ -1,0 +1,138 @@
+"""An MCP server over stdio: carries messages between one client and the component, and looks into none of them.
+
+The component is called in the event loop's thread: such a call takes 0.2 to 1 ms, and its imports block on the disk.
+For one client that is fine; what takes long are jobs, and those are awaited without blocking anything.
+"""
+
+import asyncio
+import os
+import resource
+import signal
+from dataclasses import dataclass
+
+from . import limits
+from .capabilities import Jobs
+from .clock import now_ms
+from .guest import Cancellation, Guest, Outcome, Pending, Wake, warn
+from .stdio import Input, Line, Output, Special
+
+
+@dataclass
+class _Open:
+    """A request that waits, the message that it came as, and where it is told not to wait any longer."""
+
+    pending: Pending
+    body: str
+    told: asyncio.Future[Wake]
+
+    def tell(self, why: Wake) -> None:
+        if not self.told.done():
+            self.told.set_result(why)
+
+
+class Server:
+    """One client's server."""
+
+    def __init__(self, guest: Guest, jobs: Jobs, streams: tuple[Input, Output]):
+        self._guest = guest
+        self._jobs = jobs
+        self._input, self._output = streams
+        self._principal = f"uid:{os.geteuid()}"
+        self._open: dict[asyncio.Task, _Open] = {}
+        # Each has a descriptor; half of what this process may have is left for the rest.
+        self._most_open = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2, 10_000)
+
+    async def run(self) -> None:
+        """Serve until the client closes its stream or this process is asked to end. Jobs go on."""
+        ending = asyncio.create_task(self._asked_to_end())
+        sweeping = asyncio.create_task(self._sweep_regularly())
+        working = asyncio.create_task(self._work())
+        await asyncio.wait([ending, working], return_when=asyncio.FIRST_COMPLETED)
+        for task in (ending, sweeping, working):
+            task.cancel()
+        await self._shut_down()
+
+    async def _work(self) -> None:
+        while (line := await self._input.next()) is not Special.END:
+            self._handle(line)
+            await self._output.room()
+
+    def _handle(self, line: Line) -> None:
+        if line is Special.TOO_LARGE:
+            return self._carry_out(self._guest.refuse("", "too-large"), "")
+        try:
+            body = line.decode()
+        except UnicodeDecodeError:
+            return self._carry_out(self._guest.refuse("", "not-utf8"), "")
+        self._carry_out(self._guest.message(self._principal, body), body)
+
+    def _carry_out(self, outcome: Outcome, body: str) -> None:
+        match outcome:
+            case str():
+                self._output.send(outcome)
+            case Pending():
+                self._keep_open(outcome, body)
+            case Cancellation():
+                for request in self._open.values():
+                    if request.pending.request == outcome.request:
+                        request.tell("cancelled")
+
+    def _keep_open(self, pending: Pending, body: str) -> None:
+        request = _Open(pending, body, asyncio.get_running_loop().create_future())
+        if len(self._open) >= self._most_open:
+            # Answered as at shutdown: with what is known by now.
+            request.tell("shutdown")
+        task = asyncio.create_task(self._answer(request))
+        self._open[task] = request
+        task.add_done_callback(self._open.pop)
+
+    async def _answer(self, request: _Open) -> None:
+        """Wait, resume, and do so again for as long as the answer is another wait."""
+        while True:
+            why = await self._wake(request)
+            outcome = self._guest.resume(self._principal, request.pending, why, request.body)
+            if not isinstance(outcome, Pending):
+                return self._carry_out(outcome, request.body)
+            request.pending = outcome
+            # A job that ended and is not over, say because a process of it cannot be killed: look again, not at once.
+            await asyncio.sleep(limits.SHORTEST_WAIT_SECONDS)
+
+    async def _wake(self, request: _Open) -> Wake:
+        """Why the request is to be resumed, when it is."""
+        ended = [asyncio.create_task(self._jobs.ended(id)) for id in request.pending.jobs]
+        # One more, so that the deadline has come when the timer has.
+        seconds = max(0, request.pending.deadline + 1 - now_ms()) / 1000
+        try:
+            await asyncio.wait([request.told, *ended], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if request.told.done():
+                return request.told.result()
+            return "job-ended" if any(job.done() for job in ended) else "deadline"
+        finally:
+            for job in ended:
+                job.cancel()
+            # What could not be waited for is for `inspect` to tell.
+            await asyncio.gather(*ended, return_exceptions=True)
+
+    async def _sweep_regularly(self) -> None:
+        await asyncio.sleep(limits.FIRST_SWEEP_SECONDS)
+        while True:
+            at = self._guest.sweep()
+            pause = limits.LONGEST_SWEEP_PAUSE_SECONDS if at is None else (at - now_ms()) / 1000
+            shortest, longest = limits.SHORTEST_SWEEP_PAUSE_SECONDS, limits.LONGEST_SWEEP_PAUSE_SECONDS
+            await asyncio.sleep(min(max(pause, shortest), longest))
+
+    async def _asked_to_end(self) -> None:
+        """Return when this process is asked to end, or the client takes no more messages."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._output.is_closed.set)
+        await self._output.is_closed.wait()
+
+    async def _shut_down(self) -> None:
+        for request in self._open.values():
+            request.tell("shutdown")
+        if self._open:
+            _done, late = await asyncio.wait(list(self._open), timeout=limits.SHUTDOWN_SECONDS)
+            if late:
+                warn(f"{len(late)} requests stay without an answer")
+        self._output.finish(limits.SHUTDOWN_SECONDS)
