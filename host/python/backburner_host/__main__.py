@@ -18,7 +18,10 @@ MIB = 1024 * 1024
 
 def main() -> None:
     """Serve one client over standard input and output, until it closes the stream."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    if options.component is None:
+        parser.error("name the component's file with --component or $BACKBURNER_COMPONENT")
     # Before anything else can print.
     streams = take_streams()
     try:
@@ -28,15 +31,19 @@ def main() -> None:
 
 
 async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
-    data = options.data_dir.absolute()
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Closed to others also where it was there: whoever can write in it can run code here.
-    data.chmod(0o700)
+    data = _private(options.data_dir)
     store = SqliteStore(data / "store.sqlite3")
     jobs = SupervisedJobs(data / "jobs")
-    guest = Guest(Program(options.component, cache=data), store, jobs, _config(options))
+    guest = Guest(Program(options.component, _private(_user_directory("XDG_CACHE_HOME", ".cache"))), store, jobs, _config(options))
     reading, writing = streams
     await Server(guest, jobs, (Input(reading, options.max_message_bytes), Output(writing))).run()
+
+
+def _private(path: Path) -> Path:
+    """A directory that only its owner may use, also where it was there."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.chmod(0o700)
+    return path.absolute()
 
 
 def _config(options: argparse.Namespace) -> dict[str, int]:
@@ -60,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--data-dir",
         type=Path,
-        default=_state_directory(),
+        default=_data_directory(),
         help="where everything is kept; not to be shared with another kind of host [default: $BACKBURNER_DIR, else "
         "backburner-python in the user's state directory]",
     )
@@ -89,11 +96,15 @@ def _number(least: int, most: int):
     return number
 
 
-def _state_directory() -> Path:
-    if named := os.environ.get("BACKBURNER_DIR"):
-        return Path(named)
-    state = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(state) if os.path.isabs(state) else Path.home() / ".local/state") / "backburner-python"
+def _data_directory() -> Path:
+    named = os.environ.get("BACKBURNER_DIR")
+    return Path(named) if named else _user_directory("XDG_STATE_HOME", ".local/state")
+
+
+def _user_directory(variable: str, usual: str) -> Path:
+    """Where this host keeps things of a kind, by the XDG Base Directory specification."""
+    named = os.environ.get(variable, "")
+    return (Path(named) if os.path.isabs(named) else Path.home() / usual) / "backburner-python"
 
 
 if __name__ == "__main__":

@@ -45,6 +45,15 @@ class JobFiles:
         """When and in which boot the job was asked for."""
         return self._read("spec.json")["origin"]
 
+    def whole_origin(self) -> dict | None:
+        """As `origin`, of a job whose supervisor is dead; `None` where somebody deleted or damaged its files."""
+        try:
+            # Without it a supervisor that lives looks dead.
+            os.stat(self._name("alive"))
+            return self.origin()
+        except (OSError, ValueError, KeyError):
+            return None
+
     def spec(self) -> dict:
         """What to run."""
         return self._read("spec.json")["spec"]

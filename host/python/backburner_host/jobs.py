@@ -173,16 +173,14 @@ class SupervisedJobs:
 
         `None` where something that was killed has not disappeared yet. Several processes may do this at once.
         """
-        try:
-            origin = files.origin()
-        except (OSError, ValueError, KeyError):
-            origin = {"started_at": now_ms(), "boot_id": boot_id(), "is_damaged": True}
-        same_boot = origin["boot_id"] == boot_id()
-        if same_boot and not _kill_everything(id, files):
+        origin = files.whole_origin()
+        is_same_boot = origin is None or origin["boot_id"] == boot_id()
+        if is_same_boot and not _kill_everything(id, files):
             return None
-        kind = "files" if "is_damaged" in origin else "supervisor" if same_boot else "machine"
+        kind = "files" if origin is None else "supervisor" if is_same_boot else "machine"
         written, kept, _last_at = output.usage(files.path)
-        lost = _ended({"lost": {"kind": kind}}, origin["started_at"], files.stop_cause())
+        started_at = now_ms() if origin is None else origin["started_at"]
+        lost = _ended({"lost": {"kind": kind}}, started_at, files.stop_cause())
         files.conclude(lost | {"output_bytes": written, "dropped_bytes": written - kept})
         return files.outcome()
 

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs this package into a new environment in a directory, and runs its tests there:
+#
+#     check.sh DIRECTORY
+#
+# BACKBURNER_COMPONENT is the absolute path of the component's file, BACKBURNER_CONFORMANCE_KIT that of the host
+# conformance kit; without the kit the tests that need it are skipped. Nothing is written outside of the directory.
+set -eu
+: "${BACKBURNER_COMPONENT:?has to name the component file}"
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$1"
+cd "$1"
+rm -rf source
+cp -R "$here" source
+[ -d environment ] || python3 -m venv environment
+environment/bin/python -m pip install --quiet --disable-pip-version-check ./source
+# What is installed is what is tested.
+rm -rf source/backburner_host
+export XDG_CACHE_HOME="$PWD/cache"
+cd source
+exec ../environment/bin/python -m unittest discover --top-level-directory . --start-directory tests

@@ -1,0 +1,178 @@
+"""What several tests need: the component, directories, waiting, and a server as a client sees it."""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from backburner_host.capabilities import Jobs, Outcome, Spec
+from backburner_host.guest import Program
+
+PATIENCE_SECONDS = 60
+"""How long a test waits for what has to come: for ever, as far as a loaded machine is concerned."""
+
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+
+
+def component() -> Path:
+    """The component's file."""
+    return Path(os.environ["BACKBURNER_COMPONENT"])
+
+
+def program() -> Program:
+    """The component, compiled once for all tests of this process."""
+    if not _programs:
+        _programs.append(Program(component()))
+    return _programs[0]
+
+
+_programs: list[Program] = []
+
+
+def until(what: str, look: Callable[[], Any]) -> Any:
+    """Wait until `look` gives something that is true, and give it."""
+    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    while not (found := look()):
+        if time.monotonic() > give_up_at:
+            raise AssertionError(f"waited for {what} in vain; the last look gave {found!r}")
+        time.sleep(0.01)
+    return found
+
+
+def spec(command: str | list[str], **others: Any) -> Spec:
+    """What to run, with what is usual in a test."""
+    usual = {
+        "directory": None,
+        "environment": [],
+        "stdin": "",
+        "timeout_ms": None,
+        "lifetime_ms": None,
+        "grace_ms": 5000,
+        "output_limit_bytes": 1 << 20,
+    }
+    return Spec(command, **usual | others)
+
+
+def ended(jobs: Jobs, id: str) -> Outcome:
+    """The outcome of a job, when it has one."""
+    return until("a job to end", lambda: isinstance(found := jobs.inspect(id), Outcome) and found)
+
+
+def new_id() -> str:
+    """A job's name."""
+    return str(uuid.uuid4())
+
+
+class DirectoryCase(unittest.TestCase):
+    """A test with a directory of its own."""
+
+    def setUp(self) -> None:
+        directory = tempfile.TemporaryDirectory(prefix="backburner-test-", ignore_cleanup_errors=True)
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+
+
+class Server:
+    """A server process on a data directory, and the client's ends of its streams."""
+
+    def __init__(self, data: Path, *flags: str):
+        words = [sys.executable, "-m", "backburner_host", "serve", "--data-dir", str(data), *flags]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe)
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._next_id = 1
+        self._inbox: list[dict] = []
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def send_raw(self, line: bytes) -> None:
+        """Send bytes as they are; a line ends with a line break."""
+        self.process.stdin.write(line)
+        self.process.stdin.flush()
+
+    def post(self, method: str, params: dict, capabilities: dict = TASKS) -> int:
+        """Send a request, and give the id that it was given."""
+        id, self._next_id = self._next_id, self._next_id + 1
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }
+        message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params | {"_meta": meta}}
+        self.send_raw(json.dumps(message).encode() + b"\n")
+        return id
+
+    def notify_cancelled(self, id: int) -> None:
+        """Take a request back."""
+        message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}
+        self.send_raw(json.dumps(message).encode() + b"\n")
+
+    def receive(self) -> dict:
+        """The next message, whatever it answers."""
+        if self._inbox:
+            return self._inbox.pop(0)
+        line = self._lines.get(timeout=PATIENCE_SECONDS)
+        if not line:
+            raise AssertionError("the server closed its output")
+        message = json.loads(line)
+        assert message["jsonrpc"] == "2.0", message
+        return message
+
+    def reply(self, id: int) -> dict:
+        """The reply to a request; others are kept for later."""
+        others = []
+        while (message := self.receive()).get("id") != id:
+            others.append(message)
+        self._inbox = others + self._inbox
+        return message
+
+    def ask(self, method: str, params: dict, capabilities: dict = TASKS) -> dict:
+        """Send a request and give its result."""
+        reply = self.reply(self.post(method, params, capabilities))
+        assert "result" in reply, reply
+        return reply["result"]
+
+    def run(self, command: str, **arguments: Any) -> str:
+        """Run a shell line and give its task's id, also where the call was answered directly."""
+        call = {"name": "run", "arguments": {"command": command} | arguments}
+        result = self.ask("tools/call", call)
+        return result.get("taskId") or result["structuredContent"]["taskId"]
+
+    def task(self, id: str) -> dict:
+        """What `tasks/get` gives."""
+        return self.ask("tasks/get", {"taskId": id})
+
+    def ended_task(self, id: str) -> dict:
+        """A task that is not `working` any more."""
+        return until("a task to end", lambda: (task := self.task(id))["status"] != "working" and task)
+
+    def close(self) -> list[dict]:
+        """Close the server's input, wait for its good end, and give what nobody has received."""
+        self.process.stdin.close()
+        status = self.process.wait(PATIENCE_SECONDS)
+        assert status == 0, status
+        unread = list(self._inbox)
+        while line := self._lines.get(timeout=PATIENCE_SECONDS):
+            unread.append(json.loads(line))
+        return unread
+
+    def kill(self) -> None:
+        """Kill the server, and nothing else."""
+        self.process.kill()
+        self.process.wait()
+        # Its reader ends with the stream.
+        self.process.stdin.close()
+
+    def _read(self) -> None:
+        with self.process.stdout as lines:
+            for line in lines:
+                self._lines.put(line)
+        self._lines.put(b"")

@@ -1,0 +1,99 @@
+"""The component in this process: its limits, what happens when it traps, and the file of its compiled form."""
+
+import json
+import unittest
+from unittest import mock
+
+import wasmtime
+from wasmtime import Engine, Instance, Module
+
+from backburner_host import limits
+from backburner_host.guest import Cancellation, ConfigError, Guest, Program, _Ticker
+from backburner_host.jobs import SupervisedJobs
+from backburner_host.memory_store import MemoryStore
+
+from .support import DirectoryCase, component, program
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+    "io.modelcontextprotocol/clientCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}},
+}
+
+
+def request(method: str, **params: object) -> str:
+    """A request with the id 7."""
+    return json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params | {"_meta": META}})
+
+
+class BrokenStore(MemoryStore):
+    """A store that raises what no store may raise."""
+
+    def get(self, key: str) -> None:
+        raise RuntimeError("the store is broken")
+
+
+class Component(DirectoryCase):
+    """The guest."""
+
+    def guest(self, store: MemoryStore | None = None, **config: int) -> Guest:
+        return Guest(program(), store or MemoryStore(), SupervisedJobs(self.directory / "jobs"), config)
+
+    def test_a_configuration_is_refused_with_its_member(self) -> None:
+        with self.assertRaisesRegex(ConfigError, "nonsense"):
+            self.guest(nonsense=1)
+
+    def test_a_message_is_answered_and_a_cancellation_names_its_request(self) -> None:
+        guest = self.guest()
+        self.assertIn("supportedVersions", guest.message("somebody", request("server/discover")))
+        cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "x"}}
+        self.assertEqual(guest.message("somebody", json.dumps(cancelled)), Cancellation('"x"'))
+
+    def test_a_message_that_an_instance_traps_on_is_answered_and_the_next_one_too(self) -> None:
+        guest = self.guest(BrokenStore())
+        unknown = request("tasks/get", taskId="1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d")
+        with mock.patch("backburner_host.guest.warn"):
+            reply = json.loads(guest.message("somebody", unknown))
+        self.assertEqual((reply["id"], reply["error"]["code"]), (7, -32603))
+        self.assertIn("result", json.loads(guest.message("somebody", request("server/discover"))))
+
+    def test_an_instance_gets_no_more_memory_than_it_may_have(self) -> None:
+        with mock.patch.object(limits, "GUEST_MEMORY_BYTES", 4 << 20), mock.patch("backburner_host.guest.warn"):
+            guest = self.guest()
+            reply = json.loads(guest.message("somebody", request("server/discover", pad="x" * (8 << 20))))
+            self.assertEqual(reply["error"]["code"], -32603)
+            self.assertIn("result", json.loads(guest.message("somebody", request("server/discover"))))
+
+    def test_an_instance_is_replaced_after_many_calls(self) -> None:
+        with mock.patch.object(limits, "CALLS_PER_INSTANCE", 3):
+            guest = self.guest()
+            replies = {guest.message("somebody", request("server/discover")) for _call in range(10)}
+        self.assertEqual(len(replies), 1)
+
+    def test_the_compiled_component_is_kept_and_anything_else_is_replaced(self) -> None:
+        Program(component(), self.directory)
+        (kept,) = self.directory.iterdir()
+        compiled = kept.read_bytes()
+        for damaged in (b"", compiled[:1000], b"nonsense"):
+            kept.write_bytes(damaged)
+            Program(component(), self.directory)
+            self.assertEqual(len(kept.read_bytes()), len(compiled))
+        with mock.patch("backburner_host.guest.Component", side_effect=AssertionError("it is not compiled again")) as it:
+            it.deserialize_file = wasmtime.component.Component.deserialize_file
+            Program(component(), self.directory)
+
+
+class Time(unittest.TestCase):
+    """The bound on what a component may compute."""
+
+    def test_what_computes_for_ever_is_interrupted(self) -> None:
+        config = wasmtime.Config()
+        config.epoch_interruption = True
+        engine = Engine(config)
+        store = wasmtime.Store(engine)
+        module = Module(engine, '(module (func (export "run") (loop (br 0))))')
+        run = Instance(store, module, []).exports(store)["run"]
+        store.set_epoch_deadline(2)
+        with self.assertRaises(wasmtime.Trap) as caught, _Ticker(engine).running():
+            run(store)
+        self.assertEqual(caught.exception.trap_code, wasmtime.TrapCode.INTERRUPT)

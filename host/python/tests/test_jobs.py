@@ -1,0 +1,168 @@
+"""Supervised jobs, where the conformance kit does not reach: dead supervisors, damaged files, signals, time."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+from backburner_host import processes
+from backburner_host.capabilities import Exited, JobsFailure, Lost, NotStarted, Outcome, Progress, Signalled, StartError
+from backburner_host.jobs import SupervisedJobs
+
+from .support import PATIENCE_SECONDS, DirectoryCase, ended, new_id, spec, until
+
+
+class Jobs(DirectoryCase):
+    """Jobs in a directory of their own."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.jobs = SupervisedJobs(self.directory / "jobs")
+
+    def start(self, command: str | list[str], **others: object) -> str:
+        id = new_id()
+        self.jobs.start(id, spec(command, **others))
+        return id
+
+    def run_job(self, command: str | list[str], **others: object) -> Outcome:
+        return ended(self.jobs, self.start(command, **others))
+
+    def wait_for_file(self, name: str) -> Path:
+        path = self.directory / name
+        until(f"the job to write {name}", lambda: path.exists() and path.read_text())
+        return path
+
+    def supervisor(self, id: str) -> int:
+        """The process id of a job's supervisor: the parent of its command."""
+        files = self.directory / "jobs" / id / "command.json"
+        until("the command to be executed", files.exists)
+        command = until("its record", lambda: _json(files))["content"]
+        return processes.look(command["pid"]).parent
+
+    def test_a_command_ends_as_it_says(self) -> None:
+        self.assertEqual(self.run_job("exit 3").end, Exited(3))
+        self.assertEqual(self.run_job(["sh", "-c", "exit 0"]).end, Exited(0))
+        self.assertEqual(self.run_job("kill -9 $$").end, Signalled("SIGKILL", False))
+
+    def test_a_line_that_begins_with_a_dash_is_no_option(self) -> None:
+        self.assertEqual(self.run_job("-x; exit 5").end, Exited(5))
+
+    def test_a_program_that_is_not_there_is_named(self) -> None:
+        end = self.run_job(["backburner-no-such-program"]).end
+        self.assertIsInstance(end, NotStarted)
+        self.assertIn("backburner-no-such-program", end.detail)
+
+    def test_a_job_has_the_default_signals_and_no_descriptor_of_its_server(self) -> None:
+        with open(self.directory / "leaked", "w") as file:
+            os.set_inheritable(file.fileno(), True)
+            id = self.start("grep SigIgn /proc/self/status; ls /proc/self/fd | wc -l")
+            self.assertEqual(ended(self.jobs, id).end, Exited(0))
+        text = b"".join(fragment.bytes for fragment in self.jobs.read(id, 0, 1000)).split()
+        # The three standard ones, and the directory that ls lists.
+        self.assertEqual((int(text[1], 16), text[2]), (0, b"4"))
+
+    def test_what_left_the_group_and_the_session_is_found_named_and_stopped(self) -> None:
+        pid_file = self.directory / "pid"
+        id = self.start(f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 100' & until [ -s {pid_file} ]; do sleep 0.01; done")
+        outcome = ended(self.jobs, id)
+        self.assertEqual(outcome.end, Exited(0))
+        self.assertIn("sleep 100", [process.command for process in outcome.leftovers])
+        self.assertIsNone(processes.look(int(pid_file.read_text())))
+
+    def test_a_supervisor_that_is_killed_loses_the_job_and_nothing_of_it_is_left(self) -> None:
+        pid_file = self.directory / "pid"
+        id = self.start(f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 100' & sleep 100")
+        pid = int(self.wait_for_file("pid").read_text())
+        os.kill(self.supervisor(id), signal.SIGKILL)
+        outcome = ended(self.jobs, id)
+        self.assertEqual(outcome.end, Lost("supervisor"))
+        self.assertIsNone(processes.look(pid))
+        self.assertEqual(self.jobs.inspect(id), outcome, "it never changes")
+
+    def test_a_supervisor_that_is_asked_to_end_stops_its_job(self) -> None:
+        id = self.start("sleep 100")
+        os.kill(self.supervisor(id), signal.SIGTERM)
+        outcome = ended(self.jobs, id)
+        self.assertEqual((outcome.stopped, outcome.end), ("shut-down", Signalled("SIGTERM", False)))
+
+    def test_a_job_of_another_boot_is_lost_with_the_machine(self) -> None:
+        id = self.start("exit 0")
+        ended(self.jobs, id)
+        files = self.directory / "jobs" / id
+        (files / "outcome.json").unlink()
+        record = json.loads((files / "spec.json").read_text())
+        record["content"]["origin"]["boot_id"] = "another"
+        (files / "spec.json").write_text(json.dumps(record))
+        self.assertEqual(self.jobs.inspect(id).end, Lost("machine"))
+
+    def test_a_job_whose_files_were_damaged_is_told_from_one_whose_supervisor_was_killed(self) -> None:
+        files = self.directory / "jobs"
+        for damage in (lambda id: (files / id / "spec.json").write_text("nonsense"), lambda id: (files / id / "alive").unlink()):
+            id = self.start("sleep 100")
+            supervisor = self.supervisor(id)
+            os.kill(supervisor, signal.SIGKILL)
+            until("its supervisor to be gone", lambda: processes.look(supervisor) is None)
+            damage(id)
+            self.assertEqual(ended(self.jobs, id).end, Lost("files"))
+
+    def test_an_id_is_started_once_whatever_became_of_it(self) -> None:
+        id = self.start("exit 0")
+        for _time in range(2):
+            with self.assertRaises(StartError) as caught:
+                self.jobs.start(id, spec("exit 1"))
+            self.assertEqual(caught.exception.kind, "already-known")
+            self.assertEqual(ended(self.jobs, id).end, Exited(0))
+
+    def test_a_start_that_fails_leaves_no_descriptor_and_nothing_in_the_workshop(self) -> None:
+        id = self.start("exit 0")
+        before = len(os.listdir("/proc/self/fd"))
+        for _time in range(10):
+            with self.assertRaises(StartError):
+                self.jobs.start(id, spec("exit 1"))
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+        self.assertEqual(os.listdir(self.directory / "jobs" / ".workshop"), [])
+
+    def test_a_running_job_is_not_forgotten_and_an_ended_one_is(self) -> None:
+        id = self.start("cat", stdin="x" * 200_000)
+        self.assertEqual(ended(self.jobs, id).output_bytes, 200_000)
+        self.jobs.forget(id)
+        self.assertIsNone(self.jobs.inspect(id))
+        self.assertEqual(self.jobs.read(id, 0, 1), [])
+        id = self.start("sleep 100")
+        with self.assertRaises(JobsFailure):
+            self.jobs.forget(id)
+        self.assertIsInstance(self.jobs.inspect(id), Progress)
+        self.jobs.stop(id, "cancelled")
+        self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
+
+    def test_a_directory_that_was_deleted_takes_the_job_with_it_and_not_the_host(self) -> None:
+        id = self.start("sleep 0.2")
+        supervisor = self.supervisor(id)
+        shutil.rmtree(self.directory / "jobs" / id)
+        self.assertIsNone(self.jobs.inspect(id))
+        until("its supervisor to end", lambda: processes.look(supervisor) is None)
+
+    def test_the_end_of_a_job_is_awaited_without_polling(self) -> None:
+        gate = self.directory / "gate"
+        os.mkfifo(gate)
+        id = self.start(f"read line < {gate}; exit 9")
+
+        async def wait() -> None:
+            ending = asyncio.create_task(self.jobs.ended(id))
+            with open(gate, "w") as file:
+                self.assertFalse(ending.done())
+                file.write("go\n")
+            await asyncio.wait_for(ending, PATIENCE_SECONDS)
+            await asyncio.wait_for(self.jobs.ended(new_id()), PATIENCE_SECONDS)
+
+        asyncio.run(wait())
+        self.assertEqual(self.jobs.inspect(id).end, Exited(9))
+
+
+def _json(path: Path) -> dict | None:
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        return None

@@ -1,0 +1,75 @@
+"""The output's files: what is kept of much, and reading while it is written."""
+
+import os
+
+from backburner_host import output
+from backburner_host.output import Recorder
+
+from .support import DirectoryCase
+
+
+class Output(DirectoryCase):
+    """Recording and reading."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.path = str(self.directory)
+
+    def read(self, offset: int = 0, limit: int = 1 << 20, is_growing: bool = False) -> list[output.Run]:
+        return output.read(self.path, offset, limit, is_growing)
+
+    def test_what_was_written_is_read_in_order_with_its_stream(self) -> None:
+        recorder = Recorder(self.path, 1 << 20)
+        for stream, data in [(0, b"one\n"), (1, b"two\n"), (1, b"\xff\x00"), (0, b"three\n")]:
+            recorder.record(stream, data)
+        found = [(run.offset, run.stream, run.bytes) for run in self.read()]
+        self.assertEqual(
+            found, [(0, "stdout", b"one\n"), (4, "stderr", b"two\n\xff\x00"), (10, "stdout", b"three\n")]
+        )
+
+    def test_reading_begins_and_ends_anywhere(self) -> None:
+        recorder = Recorder(self.path, 1 << 20)
+        recorder.record(0, b"abc")
+        recorder.record(1, b"def")
+        whole = b"abcdef"
+        for offset in range(8):
+            for limit in range(1, 8):
+                runs = self.read(offset, limit)
+                self.assertEqual(b"".join(run.bytes for run in runs), whole[offset : offset + limit])
+                self.assertTrue(all(run.offset >= offset for run in runs))
+
+    def test_of_much_the_beginning_and_the_end_are_kept(self) -> None:
+        limit = 64 * 1024
+        recorder = Recorder(self.path, limit)
+        whole = b"".join(b"%07d\n" % number for number in range(100_000))
+        for place in range(0, len(whole), 1000):
+            recorder.record(0, whole[place : place + 1000])
+        runs = self.read()
+        for run in runs:
+            self.assertEqual(run.bytes, whole[run.offset : run.offset + len(run.bytes)])
+        self.assertEqual(runs[0].offset, 0)
+        self.assertEqual(runs[-1].offset + len(runs[-1].bytes), len(whole))
+        kept = sum(len(run.bytes) for run in runs)
+        self.assertEqual(kept + recorder.dropped_bytes, len(whole))
+        self.assertTrue(limit / 2 < kept <= limit)
+        self.assertTrue(sum(os.stat(entry).st_size for entry in os.scandir(self.path)) <= limit)
+        self.assertEqual(output.usage(self.path)[:2], (len(whole), kept))
+
+    def test_a_gap_is_skipped(self) -> None:
+        recorder = Recorder(self.path, 8 * 1024)
+        recorder.record(0, b"x" * 100_000)
+        head = self.read()[0]
+        after_gap = self.read(len(head.bytes) + 1)[0]
+        self.assertGreater(after_gap.offset, len(head.bytes) + 1)
+
+    def test_bytes_without_an_entry_wait_for_it_or_are_standard_output(self) -> None:
+        Recorder(self.path, 1 << 20).record(1, b"known")
+        with open(os.path.join(self.path, "out-0"), "ab") as file:
+            file.write(b"unknown")
+        self.assertEqual([run.bytes for run in self.read(is_growing=True)], [b"known"])
+        self.assertEqual([(run.stream, run.bytes) for run in self.read()][1], ("stdout", b"unknown"))
+
+    def test_a_disk_that_takes_nothing_costs_the_output_and_not_the_job(self) -> None:
+        recorder = Recorder(os.path.join(self.path, "missing"), 1 << 20)
+        recorder.record(0, b"lost")
+        self.assertEqual((recorder.written_bytes, recorder.dropped_bytes), (4, 4))

@@ -1,0 +1,102 @@
+"""The server as a client sees it, over stdio, in processes of its own."""
+
+import time
+
+from .support import DirectoryCase, Server, until
+
+
+class Stdio(DirectoryCase):
+    """A server on a data directory of its own."""
+
+    def server(self, *flags: str) -> Server:
+        server = Server(self.directory / "data", *flags)
+        self.addCleanup(server.kill)
+        return server
+
+    def test_it_says_what_it_is(self) -> None:
+        result = self.server().ask("server/discover", {})
+        self.assertEqual(result["supportedVersions"], ["2026-07-28"])
+        self.assertIn("io.modelcontextprotocol/tasks", result["capabilities"]["extensions"])
+
+    def test_a_task_is_created_polled_and_its_result_fetched_by_another_server(self) -> None:
+        first = self.server("--direct-limit", "0")
+        id = first.run("echo out; echo err >&2; exit 3")
+        self.assertEqual(first.close(), [])
+        task = self.server().ended_task(id)
+        self.assertEqual(task["status"], "completed")
+        self.assertEqual(task["result"]["structuredContent"]["exitCode"], 3)
+        text = task["result"]["content"][0]["text"]
+        self.assertTrue("out" in text and "err" in text, text)
+
+    def test_a_client_without_tasks_waits_for_its_result_and_not_for_others(self) -> None:
+        server = self.server()
+        call = {"name": "run", "arguments": {"command": "sleep 0.3; echo slept"}}
+        waiting = server.post("tools/call", call, {})
+        server.ask("server/discover", {})
+        result = server.reply(waiting)["result"]
+        self.assertIn("slept", result["content"][0]["text"])
+
+    def test_a_cancelled_task_is_stopped(self) -> None:
+        server = self.server("--direct-limit", "0", "--grace", "1")
+        id = server.run("trap '' TERM; while true; do sleep 0.1; done")
+        server.ask("tasks/cancel", {"taskId": id})
+        self.assertEqual(server.ended_task(id)["status"], "cancelled")
+
+    def test_a_job_goes_on_when_its_server_is_killed(self) -> None:
+        first = self.server("--direct-limit", "0")
+        go = self.directory / "go"
+        id = first.run(f"until [ -e {go} ]; do sleep 0.05; done; echo went on; exit 7")
+        first.kill()
+        second = self.server()
+        self.assertEqual(second.task(id)["status"], "working")
+        go.touch()
+        task = second.ended_task(id)
+        self.assertEqual(task["result"]["structuredContent"]["exitCode"], 7)
+        self.assertIn("went on", task["result"]["content"][0]["text"])
+
+    def test_a_request_that_is_taken_back_is_not_answered(self) -> None:
+        server = self.server()
+        taken_back = server.post("tools/call", {"name": "run", "arguments": {"command": "sleep 0.2"}}, {})
+        server.notify_cancelled(taken_back)
+        after = server.post("tools/call", {"name": "run", "arguments": {"command": "sleep 0.4"}}, {})
+        self.assertEqual(server.receive()["id"], after)
+        self.assertEqual(server.close(), [])
+
+    def test_what_waits_at_the_end_of_input_is_answered_with_what_is_known(self) -> None:
+        server = self.server()
+        id = server.post("tools/call", {"name": "run", "arguments": {"command": "sleep 60"}}, {})
+        server.ask("server/discover", {})
+        began = time.monotonic()
+        (reply,) = server.close()
+        self.assertLess(time.monotonic() - began, 30, "it does not wait for the job")
+        self.assertEqual(reply["id"], id)
+        task = reply["result"]["structuredContent"]["taskId"]
+        second = self.server()
+        second.ask("tasks/cancel", {"taskId": task})
+        self.assertEqual(second.ended_task(task)["status"], "cancelled")
+
+    def test_bad_input_is_refused_and_the_server_lives_on(self) -> None:
+        server = self.server("--max-message-bytes", "2048")
+        for bad, code in [
+            (b"\xff\xfe\n", -32700),
+            (b"nonsense\n", -32700),
+            (b"[]\r\n", -32600),
+            (b"x" * 3000 + b"\n", -32600),
+        ]:
+            server.send_raw(bad)
+            self.assertEqual(server.receive()["error"]["code"], code, bad[:20])
+        server.send_raw(b"\n\r\n")
+        self.assertIn("supportedVersions", server.ask("server/discover", {}))
+        self.assertEqual(server.close(), [])
+
+    def test_requests_that_are_piped_in_and_closed_at_once_are_all_answered(self) -> None:
+        server = self.server()
+        ids = [server.post("tools/list", {}) for _request in range(50)]
+        self.assertEqual([reply["id"] for reply in server.close()], ids)
+
+    def test_an_expired_task_is_swept_away(self) -> None:
+        server = self.server("--direct-limit", "0", "--grace", "0")
+        id = server.run("sleep 60", ttlSeconds=1)
+        files = self.directory / "data" / "jobs" / id
+        self.assertTrue(files.exists())
+        until("the sweep to delete the job", lambda: not files.exists())
