@@ -35,8 +35,7 @@ class SqliteStore:
 
         Raises `StoreError` where the file cannot be used.
         """
-        # SQLite would make it readable by others; what it puts beside it gets the mode of this.
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        _create(path)
         with _errors():
             self._db = sqlite3.connect(path, timeout=limits.STORE_BUSY_SECONDS, isolation_level=None)
             _use_log(self._db)
@@ -112,6 +111,15 @@ class SqliteStore:
 
     def _schema(self) -> int:
         return self._db.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _create(path: Path) -> None:
+    """Make an empty file that nobody else can read; what SQLite puts beside it gets its mode."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        # And it is not opened: closing it again would let go of all locks that this process has on it.
+        pass
 
 
 def _use_log(db: sqlite3.Connection) -> None:

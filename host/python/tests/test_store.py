@@ -41,6 +41,18 @@ class Store(DirectoryCase):
             self.assertEqual(process.exitcode, 0)
         self.assertEqual(SqliteStore(path).get("number").value, str(PROCESSES * TURNS))
 
+    def test_opening_it_again_lets_go_of_no_lock(self) -> None:
+        path = self.directory / "store"
+        first = SqliteStore(path)
+        SqliteStore(path)
+        # A process that thinks it is the last one takes the log away when it leaves.
+        other = multiprocessing.get_context("spawn").Process(target=count_up, args=(path,))
+        other.start()
+        other.join()
+        self.assertTrue(path.with_name("store-wal").exists())
+        first.commit([Change("key", "value", Expectation("absent"))])
+        self.assertEqual(first.get("number").value, str(TURNS))
+
     def test_nobody_else_can_read_it(self) -> None:
         SqliteStore(self.directory / "store").commit([Change("key", "value", Expectation("anything"))])
         for file in self.directory.iterdir():
