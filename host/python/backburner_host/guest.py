@@ -49,7 +49,7 @@ class ConfigError(Exception):
 
 
 class Program:
-    """A component, compiled for this machine. Any number of guests may use it, in one thread."""
+    """A component, compiled for this machine. Any number of guests in one thread may use it."""
 
     def __init__(self, path: Path, cache: Path | None = None):
         """Compile the component at `path`, or take it from the directory `cache` where it was compiled before.

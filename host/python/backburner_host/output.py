@@ -183,6 +183,9 @@ def _read_segment(path: str, start: int, wanted: tuple[int, int, bool]) -> list[
             at = entries[-1][1] if entries else os.fstat(file.fileno()).st_mtime_ns // 1_000_000 << 1
             entries.append((end, at & ~1))
         first = max(offset, start)
+        if first >= end:
+            # Also what no file could be as long as.
+            return []
         file.seek(first - start)
         data = file.read(limit)
     return _cut(data, first, entries)

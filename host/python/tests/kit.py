@@ -1,41 +1,73 @@
-"""Drives the host conformance kit, a component that checks any store and jobs against the promises of the WIT."""
+"""Drives the host conformance kit, a component that checks any store and jobs against the promises of the WIT.
 
-import dataclasses
+`python -m tests.kit KIT CACHE DIRECTORY TICKET` goes on with a check as a process of its own, which fails where the check
+does.
+"""
+
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import wasmtime
-from wasmtime import Engine, WasiConfig
-from wasmtime.component import Component, Linker
+from wasmtime import WasiConfig
+from wasmtime.component import Linker, Record, Variant
 
 from backburner_host import imports
 from backburner_host.capabilities import Jobs, Progress, Store
 from backburner_host.clock import now_ms
+from backburner_host.guest import Program
+from backburner_host.jobs import SupervisedJobs
+from backburner_host.memory_store import MemoryStore
+from backburner_host.store import SqliteStore
 
 POLL_SECONDS = 0.02
 
 
-@dataclasses.dataclass(frozen=True)
-class Host:
-    """A host to be checked: how its store and jobs are opened, and what it offers of what checks need."""
+class LastingHost:
+    """Everything that this package has, in a directory, for any number of processes."""
 
-    open: Callable[[], tuple[Store, Jobs]]
-    offers: frozenset[str]
+    offers = frozenset(["lasting-store", "processes", "lasting-jobs", "descendants"])
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+
+    def open(self) -> tuple[Store, Jobs]:
+        """A store and jobs as a new process opens them."""
+        jobs = SupervisedJobs(self.directory / "jobs")
+        return SqliteStore(self.directory / "store"), jobs
+
+
+class MemoryHost:
+    """A store in memory, and jobs that are not checked."""
+
+    offers: frozenset[str] = frozenset()
+    directory = None
+
+    def __init__(self, directory: Path):
+        self._opened = MemoryStore(), SupervisedJobs(directory)
+
+    def open(self) -> tuple[Store, Jobs]:
+        """The same store and jobs every time: what is in memory cannot be opened again."""
+        return self._opened
+
+
+Host = LastingHost | MemoryHost
 
 
 class Kit:
     """The kit, compiled."""
 
-    def __init__(self, path: str):
-        self._engine = Engine()
-        self._component = Component.from_file(self._engine, path)
+    def __init__(self, path: str, cache: Path):
+        """Compile the kit, or take it from `cache`, as the processes of a crowd do."""
+        self._words = [sys.executable, "-m", "tests.kit", path, str(cache)]
+        self._program = Program(Path(path), cache)
 
-    def checks(self, host: Host) -> tuple[list[str], list[str]]:
-        """The names of the checks that a host is up to, and of those that it is not."""
+    def checks(self, host: Host) -> list[str]:
+        """The names of the checks that a host is up to."""
         checks = self._instance(host).call("checks")
-        fit = [check.name for check in checks if set(check.needs) <= host.offers]
-        return fit, [check.name for check in checks if check.name not in fit]
+        return [check.name for check in checks if set(check.needs) <= host.offers]
 
     def run(self, host: Host, name: str) -> str | None:
         """What is wrong; `None` where the promise is kept."""
@@ -44,45 +76,56 @@ class Kit:
         while progress.tag not in ("passed", "failed"):
             payload = progress.payload
             if progress.tag == "wait":
-                instance.wait(payload.jobs, payload.deadline)
+                instance.wait(payload)
             elif progress.tag == "restart":
                 time.sleep(max(0, getattr(payload, "not-before") - now_ms()) / 1000)
                 instance = self._instance(host)
-            else:
-                broken = self._crowd(host, payload.members)
-                if broken:
-                    return broken
+            elif broken := self._crowd(host, payload.members):
+                return broken
             progress = instance.call("resume", payload.ticket, now_ms())
         return progress.payload.reason if progress.tag == "failed" else None
 
+    def resume(self, host: Host, ticket: str) -> str | None:
+        """Go on with a check as a member of a crowd. What is wrong."""
+        progress: Variant = self._instance(host).call("resume", ticket, now_ms())
+        return progress.payload.reason if progress.tag == "failed" else None
+
     def _crowd(self, host: Host, members: list[str]) -> str | None:
-        """One after the other, each as if it were a process of its own: a store belongs to one thread."""
-        for ticket in members:
-            progress = self._instance(host).call("resume", ticket, now_ms())
-            if progress.tag == "failed":
-                return progress.payload.reason
-        return None
+        if host.directory is None:
+            return next((broken for ticket in members if (broken := self.resume(host, ticket))), None)
+        words = [*self._words, str(host.directory)]
+        top = Path(__file__).resolve().parent.parent
+        crowd = [subprocess.Popen([*words, ticket], cwd=top, stderr=subprocess.PIPE) for ticket in members]
+        said = [member.communicate()[1].decode() for member in crowd]
+        return "".join(said) or next((f"a member failed: {it}" for it in crowd if it.returncode), None)
 
     def _instance(self, host: Host) -> "_Instance":
-        return _Instance(self._engine, self._component, host)
+        return _Instance(self._program, host)
 
 
 class _Instance:
     """An instance of the kit on a store and jobs that were opened for it."""
 
-    def __init__(self, engine: Engine, component: Component, host: Host):
+    def __init__(self, program: Program, host: Host):
         store, self._jobs = host.open()
-        linker = Linker(engine)
+        linker = Linker(program.engine)
         imports.define(linker, store, self._jobs, lambda function: function)
-        self._store = wasmtime.Store(engine)
+        self._store = wasmtime.Store(program.engine)
         self._store.set_wasi(WasiConfig())
-        self._instance = linker.instantiate(self._store, component)
+        # Nobody advances the engine's epoch, so the next one never comes.
+        self._store.set_epoch_deadline(1)
+        self._instance = linker.instantiate(self._store, program.component)
         self._interface = self._instance.get_export_index(self._store, imports.interface("conformance"))
 
     def call(self, name: str, *arguments: Any) -> Any:
         index = self._instance.get_export_index(self._store, name, self._interface)
         return self._instance.get_func(self._store, index)(self._store, *arguments)
 
-    def wait(self, jobs: list[str], deadline: int) -> None:
-        while now_ms() < deadline and all(isinstance(self._jobs.inspect(id), Progress) for id in jobs):
+    def wait(self, pause: Record) -> None:
+        while now_ms() < pause.deadline and all(isinstance(self._jobs.inspect(id), Progress) for id in pause.jobs):
             time.sleep(POLL_SECONDS)
+
+
+if __name__ == "__main__":
+    kit, cache, directory, ticket = sys.argv[1:]
+    sys.exit(Kit(kit, Path(cache)).resume(LastingHost(Path(directory)), ticket))

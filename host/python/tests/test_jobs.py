@@ -9,6 +9,7 @@ from pathlib import Path
 
 from backburner_host import processes
 from backburner_host.capabilities import Exited, JobsFailure, Lost, NotStarted, Outcome, Progress, Signalled, StartError
+from backburner_host.job_files import JobFiles
 from backburner_host.jobs import SupervisedJobs
 
 from .support import PATIENCE_SECONDS, DirectoryCase, ended, new_id, spec, until
@@ -101,9 +102,8 @@ class Jobs(DirectoryCase):
         files = self.directory / "jobs"
         for damage in (lambda id: (files / id / "spec.json").write_text("nonsense"), lambda id: (files / id / "alive").unlink()):
             id = self.start("sleep 100")
-            supervisor = self.supervisor(id)
-            os.kill(supervisor, signal.SIGKILL)
-            until("its supervisor to be gone", lambda: processes.look(supervisor) is None)
+            os.kill(self.supervisor(id), signal.SIGKILL)
+            until("its supervisor to be gone", lambda: not JobFiles(str(files / id)).is_alive())
             damage(id)
             self.assertEqual(ended(self.jobs, id).end, Lost("files"))
 

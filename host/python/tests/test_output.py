@@ -32,6 +32,7 @@ class Output(DirectoryCase):
         recorder.record(0, b"abc")
         recorder.record(1, b"def")
         whole = b"abcdef"
+        self.assertEqual(self.read((1 << 64) - 1), [])
         for offset in range(8):
             for limit in range(1, 8):
                 runs = self.read(offset, limit)
