@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from wasmtime import WasmtimeError
+
 from .capabilities import StoreError
 from .guest import ConfigError, Guest, Program
 from .jobs import SupervisedJobs
@@ -26,7 +28,7 @@ def main() -> None:
     streams = take_streams()
     try:
         asyncio.run(_serve(options, streams))
-    except (OSError, StoreError, ConfigError) as error:
+    except (OSError, StoreError, ConfigError, WasmtimeError) as error:
         sys.exit(f"backburner: cannot serve: {error}")
 
 
@@ -34,15 +36,24 @@ async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
     data = _private(options.data_dir)
     store = SqliteStore(data / "store.sqlite3")
     jobs = SupervisedJobs(data / "jobs")
-    guest = Guest(Program(options.component, _private(_user_directory("XDG_CACHE_HOME", ".cache"))), store, jobs, _config(options))
+    guest = Guest(
+        Program(options.component, _private(_user_directory("XDG_CACHE_HOME", ".cache"))), store, jobs, _config(options)
+    )
     reading, writing = streams
     await Server(guest, jobs, (Input(reading, options.max_message_bytes), Output(writing))).run()
 
 
 def _private(path: Path) -> Path:
-    """A directory that only its owner may use, also where it was there."""
+    """A directory that only its owner may use: whoever can write in it can run code here.
+
+    One that others may use is refused and not closed to them, since it may be everybody's.
+    """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.chmod(0o700)
+    found = path.stat()
+    if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise PermissionError(
+            f"others may use {path}; name a directory that does not exist yet, or close it (chmod 700)"
+        )
     return path.absolute()
 
 

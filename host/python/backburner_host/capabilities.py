@@ -80,9 +80,7 @@ class Store(Protocol):
 class StartError(Exception):
     """A job was not started, and has not run."""
 
-    def __init__(
-        self, kind: Literal["already-known", "bad-directory", "bad-spec", "no-space", "other"], detail: str
-    ):
+    def __init__(self, kind: Literal["already-known", "bad-directory", "bad-spec", "no-space", "other"], detail: str):
         super().__init__(detail)
         self.kind = kind
         self.detail = detail

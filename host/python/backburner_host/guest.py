@@ -140,9 +140,7 @@ class _Instance:
         self.calls = 0
         self._ticker = program.ticker
         self._store = wasmtime.Store(program.engine)
-        self._store.set_limits(
-            memory_size=limits.GUEST_MEMORY_BYTES, table_elements=limits.GUEST_TABLE_ELEMENTS
-        )
+        self._store.set_limits(memory_size=limits.GUEST_MEMORY_BYTES, table_elements=limits.GUEST_TABLE_ELEMENTS)
         wasi = WasiConfig()
         # The message of a panic; nothing else of WASI is open to the component but random numbers.
         wasi.inherit_stderr()

@@ -14,6 +14,7 @@ from typing import Any
 
 from wasmtime.component import Linker, Record, Variant
 
+from . import byte_lists
 from . import capabilities as cap
 
 PACKAGE = "backburner:server"
@@ -30,6 +31,7 @@ def interface(name: str) -> str:
 
 def define(linker: Linker, store: cap.Store, jobs: cap.Jobs, around: Callable[[Callable], Callable]) -> None:
     """Give a linker our two interfaces, and WASI. `around` wraps each of our functions."""
+    byte_lists.install()
     linker.add_wasip2()
     interfaces = {"store": _StoreImports(store), "jobs": _JobsImports(jobs)}
     with linker.root() as root:

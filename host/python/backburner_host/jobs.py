@@ -44,7 +44,8 @@ class SupervisedJobs:
         self._workshop = self._path / ".workshop"
         self._workshop.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._numbers = itertools.count()
-        self._children: list[subprocess.Popen] = []
+        # The short-lived processes that supervisors are forked from.
+        self._starters: list[int] = []
         self._tidy()
 
     def start(self, id: str, spec: cap.Spec) -> None:
@@ -55,7 +56,7 @@ class SupervisedJobs:
             # Held before anybody can know the job, so that it never looks dead before it lives.
             alive = self._furnish(id, spec, held)
             try:
-                self._children.append(self._spawn_supervisor(id, alive))
+                self._starters.append(self._spawn_supervisor(id, alive))
             except OSError as error:
                 self._remove(id)
                 raise cap.StartError("other", f"the job's supervisor cannot be started: {error}") from error
@@ -155,18 +156,21 @@ class SupervisedJobs:
                 return False
             raise
 
-    def _spawn_supervisor(self, id: str, alive: int) -> subprocess.Popen:
+    def _spawn_supervisor(self, id: str, alive: int) -> int:
         here = Path(__file__).resolve().parent.parent
         # Isolated and without `site`: a supervisor needs the standard library alone and starts in half the time.
         words = [sys.executable, "-I", "-S", "-c", _SUPERVISOR, here, self._path / id, id, str(alive)]
         devnull = subprocess.DEVNULL
-        return subprocess.Popen(
+        starter = subprocess.Popen(
             words, pass_fds=[alive], stdin=devnull, stdout=devnull, stderr=devnull, start_new_session=True
         )
+        # Not waited for here, and not by Popen either: its status tells nothing.
+        starter.returncode = 0
+        return starter.pid
 
     def _reap(self) -> None:
-        """Take leave of the short-lived processes that supervisors were forked from."""
-        self._children = [child for child in self._children if child.poll() is None]
+        """Take leave of the starters that have ended, so that they do not stay in the process table."""
+        self._starters = [pid for pid in self._starters if not _has_ended(pid)]
 
     def _bury(self, id: str, files: JobFiles) -> dict | None:
         """Kill what is left of a job whose supervisor ended without an outcome, and write that it is lost.
@@ -207,6 +211,14 @@ class SupervisedJobs:
                 pass
 
 
+def _has_ended(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG)[0] == child
+    except ChildProcessError:
+        # Somebody else in this process waits for all children.
+        return True
+
+
 def _complete(spec: cap.Spec) -> cap.Spec:
     """Make a spec the whole truth, or raise what is wrong with it."""
     words = [spec.command] if isinstance(spec.command, str) else spec.command
@@ -232,7 +244,9 @@ def _check_directory(path: str) -> None:
     try:
         is_directory = stat.S_ISDIR(os.stat(path).st_mode)
     except FileNotFoundError:
-        raise cap.StartError("bad-directory", f"the directory {path} does not exist; create it or name another one") from None
+        raise cap.StartError(
+            "bad-directory", f"the directory {path} does not exist; create it or name another one"
+        ) from None
     except NotADirectoryError:
         is_directory = False
     except OSError as error:
@@ -240,7 +254,9 @@ def _check_directory(path: str) -> None:
     if not is_directory:
         raise cap.StartError("bad-directory", f"{path} is not a directory; name a directory")
     if not os.access(path, os.X_OK):
-        raise cap.StartError("bad-directory", f"the directory {path} may not be entered; change its permissions or name another one")
+        raise cap.StartError(
+            "bad-directory", f"the directory {path} may not be entered; change its permissions or name another one"
+        )
 
 
 def _kill_everything(id: str, files: JobFiles) -> bool:

@@ -21,7 +21,8 @@ class Life:
         self.has_leftovers = False
         self._grace_ms = spec["grace_ms"]
         limited = {"timed-out": spec["timeout_ms"], "expired": spec["lifetime_ms"]}
-        self._deadlines = sorted((started_ms + ms, cause) for cause, ms in limited.items() if ms is not None)
+        deadlines = [(started_ms + ms, cause) for cause, ms in limited.items() if ms is not None]
+        self._first_deadline = min(deadlines, key=lambda deadline: deadline[0], default=None)
         self._phase = "running"
         self._until_ms = 0
 
@@ -32,9 +33,10 @@ class Life:
 
     def overdue(self, now_ms: int) -> str | None:
         """Why the job is to be stopped because of the time alone; the caller then settles the cause with `stop`."""
-        if self.is_running and self._deadlines and now_ms >= self._deadlines[0][0]:
-            return self._deadlines[0][1]
-        return None
+        if not self.is_running or self._first_deadline is None:
+            return None
+        at_ms, cause = self._first_deadline
+        return cause if now_ms >= at_ms else None
 
     def command_ended(self, now_ms: int) -> None:
         """The command has ended, and others may run."""
@@ -60,7 +62,7 @@ class Life:
         """When to look at the clock again, if nothing else happens before."""
         if self._phase != "running":
             return self._until_ms
-        return self._deadlines[0][0] if self._deadlines else None
+        return self._first_deadline[0] if self._first_deadline else None
 
     def _end_leftovers(self, now_ms: int) -> str:
         self.has_leftovers = True

@@ -9,6 +9,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from enum import Enum
 
 from . import limits
@@ -97,7 +98,7 @@ class Input:
     def _hand_over(self, line: Line) -> None:
         try:
             asyncio.run_coroutine_threadsafe(self._queue.put(line), self._loop).result()
-        except RuntimeError:
+        except (RuntimeError, CancelledError):
             # The server has ended, and nobody listens.
             pass
 

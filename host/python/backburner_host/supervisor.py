@@ -143,7 +143,11 @@ def _explain(error: OSError | ValueError, spec: dict) -> str:
         return f"the directory {spec['directory']} does not exist any more; name another one"
     if code == errno.ENOENT and "/" in name:
         found = os.path.exists(os.path.join(spec["directory"], name))
-        return f"the interpreter that {name} names in its first line does not exist" if found else f"there is no file {name}"
+        return (
+            f"the interpreter that {name} names in its first line does not exist"
+            if found
+            else f"there is no file {name}"
+        )
     if code == errno.ENOENT and any(character.isspace() for character in name):
         return f"there is no program `{name}`; a shell line is given alone, without a list of arguments"
     if code == errno.ENOENT:

@@ -1,7 +1,7 @@
 """Drives the host conformance kit, a component that checks any store and jobs against the promises of the WIT.
 
-`python -m tests.kit KIT CACHE DIRECTORY TICKET` goes on with a check as a process of its own, which fails where the check
-does.
+`python -m tests.kit KIT CACHE DIRECTORY TICKET` goes on with a check as a process of its own, which fails where the
+check does.
 """
 
 import subprocess

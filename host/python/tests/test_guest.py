@@ -1,13 +1,14 @@
 """The component in this process: its limits, what happens when it traps, and the file of its compiled form."""
 
+import ctypes
 import json
 import unittest
 from unittest import mock
 
 import wasmtime
-from wasmtime import Engine, Instance, Module
+from wasmtime import Engine, Instance, Module, _ffi
 
-from backburner_host import limits
+from backburner_host import byte_lists, limits
 from backburner_host.guest import Cancellation, ConfigError, Guest, Program, _Ticker
 from backburner_host.jobs import SupervisedJobs
 from backburner_host.memory_store import MemoryStore
@@ -78,9 +79,25 @@ class Component(DirectoryCase):
             kept.write_bytes(damaged)
             Program(component(), self.directory)
             self.assertEqual(len(kept.read_bytes()), len(compiled))
-        with mock.patch("backburner_host.guest.Component", side_effect=AssertionError("it is not compiled again")) as it:
+        with mock.patch(
+            "backburner_host.guest.Component", side_effect=AssertionError("it is not compiled again")
+        ) as it:
             it.deserialize_file = wasmtime.component.Component.deserialize_file
             Program(component(), self.directory)
+
+
+class ByteLists(unittest.TestCase):
+    """What replaces a method of wasmtime-py."""
+
+    def test_a_list_of_bytes_arrives_as_it_was_given(self) -> None:
+        engine = Engine()
+        wat = '(component (import "read" (func (result (list u8)))))'
+        result = wasmtime.component.Component(engine, wat).type.imports(engine)["read"].ty.result
+        byte_lists.install()
+        for given in (b"", bytes(range(256)), b"x" * 100_000):
+            lowered = _ffi.wasmtime_component_val_t()
+            result.convert_to_c(None, given, ctypes.pointer(lowered))
+            self.assertEqual(result.convert_from_c(lowered), given)
 
 
 class Time(unittest.TestCase):

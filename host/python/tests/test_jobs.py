@@ -66,7 +66,9 @@ class Jobs(DirectoryCase):
 
     def test_what_left_the_group_and_the_session_is_found_named_and_stopped(self) -> None:
         pid_file = self.directory / "pid"
-        id = self.start(f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 100' & until [ -s {pid_file} ]; do sleep 0.01; done")
+        id = self.start(
+            f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 100' & until [ -s {pid_file} ]; do sleep 0.01; done"
+        )
         outcome = ended(self.jobs, id)
         self.assertEqual(outcome.end, Exited(0))
         self.assertIn("sleep 100", [process.command for process in outcome.leftovers])
@@ -100,7 +102,10 @@ class Jobs(DirectoryCase):
 
     def test_a_job_whose_files_were_damaged_is_told_from_one_whose_supervisor_was_killed(self) -> None:
         files = self.directory / "jobs"
-        for damage in (lambda id: (files / id / "spec.json").write_text("nonsense"), lambda id: (files / id / "alive").unlink()):
+        for damage in (
+            lambda id: (files / id / "spec.json").write_text("nonsense"),
+            lambda id: (files / id / "alive").unlink(),
+        ):
             id = self.start("sleep 100")
             os.kill(self.supervisor(id), signal.SIGKILL)
             until("its supervisor to be gone", lambda: not JobFiles(str(files / id)).is_alive())
@@ -121,7 +126,8 @@ class Jobs(DirectoryCase):
         for _time in range(10):
             with self.assertRaises(StartError):
                 self.jobs.start(id, spec("exit 1"))
-        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+        # Fewer, where something of another test was collected meanwhile.
+        self.assertLessEqual(len(os.listdir("/proc/self/fd")), before)
         self.assertEqual(os.listdir(self.directory / "jobs" / ".workshop"), [])
 
     def test_a_running_job_is_not_forgotten_and_an_ended_one_is(self) -> None:

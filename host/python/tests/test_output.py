@@ -23,9 +23,7 @@ class Output(DirectoryCase):
         for stream, data in [(0, b"one\n"), (1, b"two\n"), (1, b"\xff\x00"), (0, b"three\n")]:
             recorder.record(stream, data)
         found = [(run.offset, run.stream, run.bytes) for run in self.read()]
-        self.assertEqual(
-            found, [(0, "stdout", b"one\n"), (4, "stderr", b"two\n\xff\x00"), (10, "stdout", b"three\n")]
-        )
+        self.assertEqual(found, [(0, "stdout", b"one\n"), (4, "stderr", b"two\n\xff\x00"), (10, "stdout", b"three\n")])
 
     def test_reading_begins_and_ends_anywhere(self) -> None:
         recorder = Recorder(self.path, 1 << 20)

@@ -1,8 +1,10 @@
 """The server as a client sees it, over stdio, in processes of its own."""
 
+import subprocess
+import sys
 import time
 
-from .support import DirectoryCase, Server, until
+from .support import PATIENCE_SECONDS, DirectoryCase, Server, until
 
 
 class Stdio(DirectoryCase):
@@ -93,6 +95,20 @@ class Stdio(DirectoryCase):
         server = self.server()
         ids = [server.post("tools/list", {}) for _request in range(50)]
         self.assertEqual([reply["id"] for reply in server.close()], ids)
+
+    def test_a_directory_that_others_may_use_is_refused_and_left_alone(self) -> None:
+        (self.directory / "data").mkdir(mode=0o755)
+        words = [sys.executable, "-m", "backburner_host", "--data-dir", self.directory / "data"]
+        ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+        self.assertIn("others may use", ended.stderr)
+        self.assertEqual((self.directory / "data").stat().st_mode & 0o777, 0o755)
+
+    def test_a_server_that_is_asked_to_end_ends_well(self) -> None:
+        server = self.server()
+        server.ask("server/discover", {})
+        server.process.terminate()
+        self.assertEqual(server.process.wait(PATIENCE_SECONDS), 0)
 
     def test_an_expired_task_is_swept_away(self) -> None:
         server = self.server("--direct-limit", "0", "--grace", "0")
