@@ -1,0 +1,137 @@
+/**
+ * One client: its messages are answered, and its requests are kept open where the component says so.
+ *
+ * Runs in Node and in browsers. Whoever has a transport gives this the messages and sends what it is given.
+ */
+
+import { LONGEST_TIMER, OPEN_REQUESTS, SHORTEST_WAIT } from './limits.js';
+
+/** @import { Component, Outcome, Wake, Refusal } from './component.js' */
+/** @typedef {Extract<Outcome, { tag: 'wait' }>['val']} Pending */
+
+/**
+ * Tells when jobs end: calls back, later, once the job does not run or not any more, and gives a function that
+ * takes the request back. It is a wake-up and no verdict.
+ *
+ * @typedef {{ whenEnded(id: string, callback: () => void): () => void }} Endings
+ */
+
+/**
+ * A request that is kept open.
+ *
+ * @typedef {{ pending: Pending, body: string, disarm: (() => void)[] }} Wait
+ */
+
+/** @typedef {{ component: Component, endings: Endings, principal: string, send: (message: string) => void }} Parts */
+
+export class Connection {
+  #component;
+  #endings;
+  #principal;
+  #send;
+  /** @type {Set<Wait>} */
+  #open = new Set();
+
+  /**
+   * @param {Parts} parts `principal` is who calls, as the transport authenticated it; `send` takes one message
+   */
+  constructor({ component, endings, principal, send }) {
+    this.#component = component;
+    this.#endings = endings;
+    this.#principal = principal;
+    this.#send = send;
+  }
+
+  /**
+   * Handles one message.
+   *
+   * @param {string} body
+   */
+  receive(body) {
+    const outcome = this.#component.message(this.#context(), body);
+    if (outcome.tag === 'wait') this.#keep({ pending: outcome.val, body, disarm: [] });
+    else if (outcome.tag === 'cancel') this.#cancel(outcome.val.request);
+    else this.#answer(outcome);
+  }
+
+  /**
+   * Answers a message that cannot be given to the component.
+   *
+   * @param {Refusal} why
+   */
+  refuse(why) {
+    this.#answer(this.#component.refuse('', why));
+  }
+
+  /** Answers what is open, with what is known by now. Jobs go on. */
+  shutdown() {
+    for (const wait of [...this.#open]) this.#wake(wait, 'shutdown');
+  }
+
+  /** @param {Wait} wait */
+  #keep(wait) {
+    const isFull = this.#open.size >= OPEN_REQUESTS;
+    this.#open.add(wait);
+    if (isFull) this.#wake(wait, 'shutdown');
+    else this.#arm(wait);
+  }
+
+  /** @param {Wait} wait */
+  #arm(wait) {
+    wait.disarm = wait.pending.jobs.map((id) =>
+      this.#endings.whenEnded(id, () => this.#wake(wait, 'job-ended')),
+    );
+    wait.disarm.push(at(wait.pending.deadline, () => this.#wake(wait, 'deadline')));
+  }
+
+  /**
+   * @param {Wait} wait
+   * @param {Wake} why
+   */
+  #wake(wait, why) {
+    for (const disarm of wait.disarm.splice(0)) disarm();
+    const outcome = this.#component.resume(this.#context(), wait.pending.ticket, why, wait.body);
+    if (outcome.tag === 'wait' && why !== 'shutdown') {
+      // The job ended and is not over, say because a process of it cannot be killed: look again, but not at once.
+      wait.pending = outcome.val;
+      const timer = setTimeout(() => this.#arm(wait), SHORTEST_WAIT);
+      wait.disarm = [() => clearTimeout(timer)];
+      return;
+    }
+    this.#open.delete(wait);
+    this.#answer(outcome);
+  }
+
+  /** @param {string} request */
+  #cancel(request) {
+    const wait = [...this.#open].find((open) => open.pending.request === request);
+    if (wait) this.#wake(wait, 'cancelled');
+  }
+
+  /** @param {Outcome} outcome */
+  #answer(outcome) {
+    if (outcome.tag === 'reply') this.#send(outcome.val);
+  }
+
+  #context() {
+    return { now: BigInt(Date.now()), principal: this.#principal };
+  }
+}
+
+/**
+ * Calls back at a moment, however far away it is.
+ *
+ * @param {bigint} moment
+ * @param {() => void} callback
+ * @returns {() => void} takes it back
+ */
+function at(moment, callback) {
+  /** @type {ReturnType<typeof setTimeout>} */
+  let timer;
+  const arm = () => {
+    const left = Math.max(Number(moment) - Date.now(), 0);
+    timer = left > LONGEST_TIMER ? setTimeout(arm, LONGEST_TIMER) : setTimeout(callback, left);
+  };
+  arm();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,10 @@
+/** What there is to embed the component in Node. */
+
+export { Component, instantiate } from './component.js';
+export { Connection } from './connection.js';
+export { ProcessJobs } from './jobs/jobs.js';
+export { loadCode, loadServer } from './load.js';
+export { serve } from './server.js';
+export { MemoryStore } from './store/memory.js';
+export { SqliteStore } from './store/sqlite.js';
+export { WitError } from './wit-error.js';

@@ -1,0 +1,283 @@
+/**
+ * The directory of one job: what is in it, who writes it, and how it is read.
+ *
+ * | name | what it is |
+ * |---|---|
+ * | `origin.json` | when and in which boot the job was asked for |
+ * | `spec.json` | what to run |
+ * | `alive` | a FIFO that the supervisor holds open for as long as it lives |
+ * | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
+ * | `stop` | a symbolic link whose target is the cause: made in one step, the first one wins |
+ * | `started.json` | which process the command is |
+ * | `out-…`, `idx-…` | the output, see `output.js` |
+ * | `reserve` | room for the outcome |
+ * | `outcome.json` | how it ended; there before the supervisor ends, and never changed |
+ * | `supervisor.log` | what Node said where the supervisor failed |
+ */
+
+import { spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+
+import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
+import { decode, encode } from './model.js';
+
+/** @import { Origin, Outcome, Spec, Started, StopCause } from './model.js' */
+
+const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const PRIVATE = { mode: 0o600 };
+
+export class JobDirectory {
+  /** @param {string} path */
+  constructor(path) {
+    this.path = path;
+  }
+
+  /**
+   * Writes what a job needs before it is known.
+   *
+   * @param {Origin} origin
+   * @param {Spec} spec
+   */
+  furnish(origin, spec) {
+    writeFileSync(this.file('origin.json'), encode(origin), PRIVATE);
+    writeFileSync(this.file('spec.json'), encode(spec), PRIVATE);
+    this.reserve();
+    // Node has no function for this, and a FIFO is what the kernel closes whatever ends a supervisor.
+    const made = spawnSync('mkfifo', ['-m', '600', this.file('alive'), this.file('control')]);
+    if (made.status !== 0) throw made.error ?? new Error(`mkfifo: ${made.stderr}`);
+  }
+
+  /** Takes room for the outcome, so that a full disk cannot keep the job from ending. */
+  reserve() {
+    writeFileSync(this.file('reserve'), Buffer.alloc(OUTCOME_RESERVE_BYTES, ' '), PRIVATE);
+  }
+
+  /** Opens `alive` for the supervisor: as long as anybody holds it, the job counts as running. */
+  holdAlive() {
+    return openSync(this.file('alive'), O_RDWR | O_NONBLOCK);
+  }
+
+  /** Whether the supervisor lives. Ask this first: an outcome that is missing after its death will never come. */
+  isAlive() {
+    const fifo = this.#openAlive();
+    if (fifo === undefined) return false;
+    try {
+      return isHeld(fifo);
+    } finally {
+      closeSync(fifo);
+    }
+  }
+
+  /**
+   * Calls back, later, when the supervisor has ended.
+   *
+   * @param {() => void} callback
+   * @returns {() => void} takes it back
+   */
+  whenDead(callback) {
+    const fifo = this.#openAlive();
+    if (fifo === undefined || !isHeld(fifo)) {
+      if (fifo !== undefined) closeSync(fifo);
+      const soon = setImmediate(callback);
+      return () => clearImmediate(soon);
+    }
+    // Nobody ever writes into it; it ends when the last that holds it has ended.
+    const socket = new Socket({ fd: fifo, readable: true, writable: false }).resume();
+    socket.on('error', () => undefined).on('close', callback);
+    return () => socket.removeAllListeners('close').destroy();
+  }
+
+  #openAlive() {
+    return ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
+  }
+
+  /** Makes a supervisor look for a request to stop. */
+  wake() {
+    try {
+      const control = openSync(this.file('control'), O_WRONLY | O_NONBLOCK);
+      try {
+        writeSync(control, '!');
+      } finally {
+        closeSync(control);
+      }
+    } catch (error) {
+      // Nobody reads it yet, and whoever does will look first; or it is full of wake-ups; or all is over.
+      if (!['ENXIO', 'EAGAIN', 'EPIPE', 'ENOENT'].includes(codeOf(error))) throw error;
+    }
+  }
+
+  /**
+   * Calls back whenever somebody wakes the supervisor, which this process is.
+   *
+   * @param {() => void} callback
+   */
+  whenWoken(callback) {
+    // For writing too, so that it is never at its end.
+    const control = openSync(this.file('control'), O_RDWR | O_NONBLOCK);
+    new Socket({ fd: control, readable: true, writable: false }).on('data', callback);
+  }
+
+  /**
+   * Records why the job is to stop, and gives the cause in force: the first that was recorded.
+   *
+   * @param {StopCause} cause
+   */
+  requestStop(cause) {
+    try {
+      symlinkSync(cause, this.file('stop'));
+      return cause;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+      return this.stopCause() ?? cause;
+    }
+  }
+
+  /** Why the job is to stop, if it is. */
+  stopCause() {
+    return /** @type {StopCause | undefined} */ (ifThere(() => readlinkSync(this.file('stop'))));
+  }
+
+  /** @returns {Origin} */
+  origin() {
+    return this.#read('origin.json');
+  }
+
+  /** @returns {Spec} */
+  spec() {
+    return this.#read('spec.json');
+  }
+
+  /** @returns {Started | undefined} where it was recorded and is readable */
+  started() {
+    try {
+      return this.#read('started.json');
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @param {Started} started */
+  recordStarted(started) {
+    writeFileSync(this.file('started.json'), encode(started), PRIVATE);
+  }
+
+  /**
+   * How the job ended, where that is known.
+   *
+   * @returns {Outcome | undefined}
+   */
+  outcome() {
+    return ifThere(() => this.#read('outcome.json'));
+  }
+
+  /** Removes an outcome that cannot be read. */
+  discardOutcome() {
+    rmSync(this.file('outcome.json'), { force: true });
+  }
+
+  /**
+   * Writes the outcome, power-safe on return, unless there is one. `draft` is a file that nobody else writes: the
+   * supervisor's is the `reserve`.
+   *
+   * @param {Outcome} outcome
+   * @param {string} draft
+   */
+  conclude(outcome, draft) {
+    const path = this.file(draft);
+    const text = Buffer.from(encode(outcome));
+    const file = openSync(path, constants.O_CREAT | O_WRONLY, 0o600);
+    try {
+      writeSync(file, text, 0, text.length, 0);
+      ftruncateSync(file, text.length);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    try {
+      linkSync(path, this.file('outcome.json'));
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    rmSync(path, { force: true });
+    syncDirectory(this.path);
+  }
+
+  /** Whether this was never finished and nobody is at work in it. */
+  isStale() {
+    return Date.now() - statSync(this.path).mtimeMs > STALE && !this.isAlive();
+  }
+
+  /** Whether an open file is the FIFO that keeps this job alive. @param {number} file */
+  isAliveFile(file) {
+    const [given, wanted] = [fstatSync(file), statSync(this.file('alive'))];
+    return given.ino === wanted.ino && given.dev === wanted.dev;
+  }
+
+  /** @param {string} name */
+  file(name) {
+    return join(this.path, name);
+  }
+
+  /** @param {string} name */
+  #read(name) {
+    return decode(readFileSync(this.file(name), 'utf8'));
+  }
+}
+
+/** Makes the names in a directory survive a power failure. @param {string} path */
+export function syncDirectory(path) {
+  const directory = openSync(path, O_RDONLY);
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/**
+ * What `action` gives, or `undefined` where its file does not exist.
+ *
+ * @template Result
+ * @param {() => Result} action
+ */
+export function ifThere(action) {
+  try {
+    return action();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Whether somebody holds the writing side. @param {number} fifo opened for reading, not to wait */
+function isHeld(fifo) {
+  try {
+    return readSync(fifo, Buffer.alloc(1)) > 0;
+  } catch (error) {
+    if (codeOf(error) === 'EAGAIN') return true;
+    throw error;
+  }
+}
+
+/** @param {any} error @returns {string} */
+export function codeOf(error) {
+  return error?.code ?? '';
+}

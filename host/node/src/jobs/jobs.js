@@ -1,0 +1,361 @@
+/**
+ * Jobs as processes under a supervisor each, which go on when this process ends.
+ *
+ * There is no daemon. A job is a directory, `<id>`, see `directory.js`; servers and supervisors find each other
+ * through it. A supervisor lives as long as somebody holds its FIFO `alive`, which the kernel closes whatever ended it:
+ * liveness is never a process id, and a reader's end of file is a wake-up.
+ */
+
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { BURIAL, BURIAL_PAUSE, READ_BYTES } from '../limits.js';
+import { pause } from '../pause.js';
+import { WitError } from '../wit-error.js';
+import { bootId, monotonicMs } from './clock.js';
+import { JobDirectory, codeOf, ifThere, syncDirectory } from './directory.js';
+import { outcome } from './model.js';
+import { readOutput, usage } from './output.js';
+import { remains, signalAll } from './processes.js';
+import { complete, startError } from './spec.js';
+
+/** @import * as wit from '../../dist/server/interfaces/backburner-server-jobs.js' */
+/** @import { LossKind, Origin, Outcome } from './model.js' */
+
+const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
+
+/** Where jobs are built and taken apart. Not an id, so never a job. */
+const WORKSHOP = '.workshop';
+
+/** The only form of a job's name, so that no id can ever name a path. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Jobs below one directory. Any number of these, in any number of processes, may use the same one. */
+export class ProcessJobs {
+  #path;
+  #workshop;
+  #bootId;
+  #names = 0;
+
+  /** @param {string} path an absolute path on a local disk; the directory is created where it is missing */
+  constructor(path) {
+    if (process.platform !== 'linux') {
+      throw new Error('jobs as processes need /proc, which is there on Linux only: bring your own jobs');
+    }
+    this.#path = path;
+    this.#workshop = join(path, WORKSHOP);
+    this.#bootId = bootId();
+    mkdirSync(this.#workshop, { recursive: true, mode: 0o700 });
+    this.#tidy();
+  }
+
+  /**
+   * @param {string} id
+   * @param {wit.Spec} spec
+   */
+  start(id, spec) {
+    if (!UUID.test(id)) throw startError('bad-spec', "a job's name is a UUID");
+    const completed = complete(spec);
+    let alive;
+    try {
+      alive = this.#establish(id, (directory) => {
+        directory.furnish(this.#origin(), completed);
+        // Held before anybody can know the job, so that it never looks dead before it lives.
+        return directory.holdAlive();
+      });
+    } catch (error) {
+      if (isFull(error)) throw startError('no-space', 'the disk that holds the jobs is full; make room and try again');
+      throw startError('other', `the job's files cannot be written: ${error}`);
+    }
+    if (alive === undefined) {
+      throw startError('already-known', 'this job was started or stopped before; look at it instead');
+    }
+    this.#spawnSupervisor(id, alive);
+  }
+
+  /**
+   * @param {string} id
+   * @param {wit.StopReason} reason
+   */
+  stop(id, reason) {
+    return this.#reporting(id, 'stopped', () => {
+      if (!UUID.test(id)) throw new Error("a job's name is a UUID");
+      const directory = this.#find(id);
+      if (directory?.isAlive()) {
+        directory.requestStop(reason);
+        directory.wake();
+      }
+      if (directory) return;
+      const settled = this.#establish(id, (it) => neverStarted(it, reason));
+      syncDirectory(this.#path);
+      // Somebody started it since we looked: then there is something to stop.
+      if (settled === undefined) this.stop(id, reason);
+    });
+  }
+
+  /**
+   * Where a supervisor ended without an outcome this kills what is left of its job first.
+   *
+   * @param {string} id
+   * @returns {wit.State}
+   */
+  inspect(id) {
+    return this.#reporting(id, 'inspected', () => {
+      const directory = this.#find(id);
+      if (!directory) return { tag: 'unknown' };
+      // In this order: an outcome is written while the supervisor lives.
+      const ended = directory.isAlive() ? undefined : this.#ended(id, directory);
+      return ended ? { tag: 'ended', val: toWit(ended) } : { tag: 'running', val: this.#progress(directory) };
+    });
+  }
+
+  /**
+   * @param {string} id
+   * @param {bigint} offset
+   * @param {number} limit
+   * @returns {wit.Fragment[]}
+   */
+  read(id, offset, limit) {
+    return this.#reporting(id, 'read', () => {
+      const directory = this.#find(id);
+      if (!directory || offset > Number.MAX_SAFE_INTEGER) return [];
+      const fragments = readOutput(directory.path, {
+        offset: Number(offset),
+        limit: Math.min(Math.max(limit, 1), READ_BYTES),
+        isGrowing: directory.isAlive(),
+      });
+      return fragments.map((it) => ({ ...it, offset: BigInt(it.offset), at: BigInt(it.at) }));
+    });
+  }
+
+  /** @param {string} id */
+  forget(id) {
+    const { tag } = this.inspect(id);
+    if (tag === 'running') throw failure(`job ${id} cannot be deleted: it runs; stop it first`);
+    if (tag === 'ended') this.#reporting(id, 'deleted', () => this.#remove(id));
+  }
+
+  /**
+   * Calls back, later, when a job does not run or not any more. Not of the WIT: the host's own wake-up.
+   *
+   * @param {string} id
+   * @param {() => void} callback
+   * @returns {() => void} takes it back
+   */
+  whenEnded(id, callback) {
+    return new JobDirectory(join(this.#path, UUID.test(id) ? id : WORKSHOP)).whenDead(callback);
+  }
+
+  /** @param {string} id @returns {JobDirectory | undefined} */
+  #find(id) {
+    if (!UUID.test(id)) return undefined;
+    const path = join(this.#path, id);
+    return ifThere(() => readdirSync(path)) && new JobDirectory(path);
+  }
+
+  /**
+   * Builds a directory and makes it the job's in one step, which succeeds for one caller only: this is what makes an
+   * id start at most once, whoever asks and whoever is killed. `undefined` where the id is known.
+   *
+   * @template Furnished
+   * @param {string} id
+   * @param {(directory: JobDirectory) => Furnished} furnish
+   * @returns {Furnished | undefined}
+   */
+  #establish(id, furnish) {
+    const path = join(this.#workshop, this.#unique('new', id));
+    try {
+      mkdirSync(path, { mode: 0o700 });
+      const furnished = furnish(new JobDirectory(path));
+      renameSync(path, join(this.#path, id));
+      return furnished;
+    } catch (error) {
+      rmSync(path, { recursive: true, force: true });
+      // A job's directory is never empty, so it is never replaced.
+      if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * @param {string} id
+   * @param {number} alive
+   */
+  #spawnSupervisor(id, alive) {
+    const directory = new JobDirectory(join(this.#path, id));
+    try {
+      const log = openSync(directory.file('supervisor.log'), 'a', 0o600);
+      const supervisor = spawn(process.execPath, [SUPERVISOR, id], {
+        cwd: directory.path,
+        detached: true,
+        stdio: ['ignore', alive, log],
+      });
+      closeSync(log);
+      supervisor.on('error', () => undefined).unref();
+      if (supervisor.pid === undefined) throw new Error('no process can be created');
+    } catch (error) {
+      this.#remove(id);
+      throw startError('other', `the job's supervisor cannot be started: ${error}`);
+    } finally {
+      closeSync(alive);
+    }
+  }
+
+  /** @returns {Origin} */
+  #origin() {
+    return { startedAt: Date.now(), monotonicMs: monotonicMs(), bootId: this.#bootId };
+  }
+
+  /**
+   * How a job ended whose supervisor is dead; `undefined` where what was killed has not disappeared yet.
+   *
+   * @param {string} id
+   * @param {JobDirectory} directory
+   */
+  #ended(id, directory) {
+    try {
+      const known = directory.outcome();
+      if (known) return known;
+    } catch {
+      directory.discardOutcome();
+      return this.#bury(id, directory, 'files');
+    }
+    return this.#bury(id, directory, existsSync(directory.file('alive')) ? 'supervisor' : 'files');
+  }
+
+  /**
+   * Kills what is left of a lost job, and leaves an outcome. Several processes may do this at the same time, and the
+   * first outcome stays.
+   *
+   * @param {string} id
+   * @param {JobDirectory} directory
+   * @param {LossKind} suspected
+   */
+  #bury(id, directory, suspected) {
+    const origin = readable(() => directory.origin());
+    const isThisBoot = origin === undefined || origin.bootId === this.#bootId;
+    if (isThisBoot && !killAll(id, directory)) return undefined;
+    const kind = origin === undefined ? 'files' : isThisBoot ? suspected : 'machine';
+    const { writtenBytes, keptBytes } = usage(directory.path);
+    const lost = outcome(/** @type {const} */ ({ tag: 'lost', val: { kind } }), {
+      startedAt: origin?.startedAt ?? Date.now(),
+      stopped: directory.stopCause() ?? null,
+      outputBytes: writtenBytes,
+      droppedBytes: writtenBytes - keptBytes,
+    });
+    directory.conclude(lost, this.#unique('draft', id));
+    return directory.outcome();
+  }
+
+  /**
+   * @param {JobDirectory} directory
+   * @returns {wit.Progress}
+   */
+  #progress(directory) {
+    const { startedAt, monotonicMs: started, bootId } = directory.origin();
+    const { writtenBytes, lastAt } = usage(directory.path);
+    const running = bootId === this.#bootId ? Math.max(monotonicMs() - started, 0) : 0;
+    return {
+      startedAt: BigInt(startedAt),
+      runningMs: BigInt(running),
+      outputBytes: BigInt(writtenBytes),
+      lastOutputAt: lastAt === undefined ? undefined : BigInt(lastAt),
+      stopping: directory.stopCause(),
+    };
+  }
+
+  /** Takes a job's directory away in one step, so that the id is unknown, and then deletes it. @param {string} id */
+  #remove(id) {
+    const path = join(this.#workshop, this.#unique('gone', id));
+    ifThere(() => renameSync(join(this.#path, id), path));
+    rmSync(path, { recursive: true, force: true });
+  }
+
+  /** Deletes what other processes left in the workshop and cannot be at work on any more. */
+  #tidy() {
+    for (const name of readdirSync(this.#workshop)) {
+      const path = join(this.#workshop, name);
+      if (ifThere(() => new JobDirectory(path).isStale())) rmSync(path, { recursive: true, force: true });
+    }
+  }
+
+  /** A file name that nobody else uses. @param {string} what @param {string} id */
+  #unique(what, id) {
+    this.#names += 1;
+    return `${what}-${id}-${process.pid}-${this.#names}-${crypto.randomUUID()}`;
+  }
+
+  /**
+   * Turns what the system refuses into the failure that the WIT knows.
+   *
+   * @template Result
+   * @param {string} id
+   * @param {string} what
+   * @param {() => Result} action
+   */
+  #reporting(id, what, action) {
+    try {
+      return action();
+    } catch (error) {
+      if (error instanceof WitError) throw error;
+      throw failure(`job ${id} cannot be ${what}: ${error}`);
+    }
+  }
+}
+
+/** @param {JobDirectory} directory @param {wit.StopReason} reason */
+function neverStarted(directory, reason) {
+  const now = Date.now();
+  const end = /** @type {const} */ ({ tag: 'lost', val: { kind: 'never-started' } });
+  directory.conclude(outcome(end, { startedAt: now, endedAt: now, stopped: reason }), 'draft');
+  return true;
+}
+
+/** Whether nothing is left of a job whose supervisor is dead. @param {string} id @param {JobDirectory} directory */
+function killAll(id, directory) {
+  const started = directory.started();
+  const deadline = Date.now() + BURIAL;
+  for (;;) {
+    const left = remains(id, started, 'unproven');
+    if (left.length === 0) return true;
+    signalAll(left, 'SIGKILL');
+    if (Date.now() > deadline) return false;
+    pause(BURIAL_PAUSE);
+  }
+}
+
+/** @param {Outcome} it @returns {wit.Outcome} */
+function toWit(it) {
+  return {
+    startedAt: BigInt(it.startedAt),
+    endedAt: BigInt(it.endedAt),
+    durationMs: BigInt(it.durationMs),
+    end: it.end,
+    stopped: it.stopped ?? undefined,
+    outputBytes: BigInt(it.outputBytes),
+    droppedBytes: BigInt(it.droppedBytes),
+    leftovers: it.leftovers,
+  };
+}
+
+/**
+ * What `action` gives, or `undefined` where it fails.
+ *
+ * @template Result
+ * @param {() => Result} action
+ */
+function readable(action) {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} detail */
+const failure = (detail) => new WitError({ detail });
+
+/** @param {unknown} error */
+const isFull = (error) => ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error));

@@ -1,0 +1,69 @@
+/**
+ * The same as in the WIT, as it is written to disk: numbers instead of `u64`, which JSON does not have.
+ *
+ * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').Command} Command
+ * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').StopCause} StopCause
+ * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').Stream} Stream
+ * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').End} End
+ * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').LossKind} LossKind
+ * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').Process} Leftover
+ *
+ * @typedef {object} Spec
+ * @property {Command} command
+ * @property {string} directory
+ * @property {[string, string][]} environment
+ * @property {string} stdin
+ * @property {number | null} timeoutMs
+ * @property {number | null} lifetimeMs
+ * @property {number} graceMs
+ * @property {number} outputLimitBytes
+ *
+ * @typedef {object} Origin when a job was asked for, and in which boot
+ * @property {number} startedAt
+ * @property {number} monotonicMs
+ * @property {string} bootId
+ *
+ * @typedef {object} Outcome
+ * @property {number} startedAt
+ * @property {number} endedAt
+ * @property {number} durationMs
+ * @property {End} end
+ * @property {StopCause | null} stopped
+ * @property {number} outputBytes
+ * @property {number} droppedBytes
+ * @property {Leftover[]} leftovers
+ *
+ * @typedef {object} Started the process that the command is; both numbers are one process, in one boot
+ * @property {number} pid also that of its group and session
+ * @property {number} startTicks when the kernel started it, in ticks since boot
+ */
+
+/** The version of everything that is written to disk. */
+const FORMAT = 1;
+
+/** @param {object} content */
+export function encode(content) {
+  return JSON.stringify({ format: FORMAT, content });
+}
+
+/** @param {string} text */
+export function decode(text) {
+  const { format, content } = JSON.parse(text);
+  if (format > FORMAT) throw new Error(`a job's file has format ${format}, and this version knows ${FORMAT}`);
+  return content;
+}
+
+/** @param {End} end @param {Partial<Outcome>} known @returns {Outcome} */
+export function outcome(end, known) {
+  return {
+    startedAt: 0,
+    endedAt: Date.now(),
+    durationMs: 0,
+    end,
+    stopped: null,
+    outputBytes: 0,
+    droppedBytes: 0,
+    leftovers: [],
+    ...known,
+  };
+}

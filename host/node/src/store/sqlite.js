@@ -1,0 +1,257 @@
+/**
+ * The store as a SQLite file, which several processes use at the same time: write-ahead logging, so that reads never
+ * wait for writes, and each commit synchronised to the disk before it returns.
+ *
+ * Node's own `node:sqlite` where there is one, else `better-sqlite3`; what is used here is common to both.
+ */
+
+import { chmodSync, closeSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+import { BUSY_TIMEOUT, SCAN_BYTES, SCAN_ENTRIES } from '../limits.js';
+import { pause } from '../pause.js';
+import { WitError } from '../wit-error.js';
+import { checkChanges, checkExpectation, compareKeys, endOfPrefix, storeError } from './contract.js';
+
+/** @import { Change, Entry, ErrorKind, Versioned } from '../../dist/server/interfaces/backburner-server-store.js' */
+
+/**
+ * @typedef {object} Statement
+ * @property {(...values: any[]) => any} get
+ * @property {(...values: any[]) => any} run
+ * @property {(...values: any[]) => Iterable<any>} iterate
+ *
+ * @typedef {{ exec(sql: string): unknown, prepare(sql: string): Statement, close(): unknown }} Database
+ */
+
+/** The number of the schema below, in the file's `user_version`. */
+const FORMAT = 1;
+
+/** Values are blobs, since not every driver gives a text with a NUL in it back as it was. */
+const SCHEMA = `
+  CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL, version INTEGER NOT NULL) STRICT;
+  CREATE TABLE sequence (last INTEGER NOT NULL) STRICT;
+  INSERT INTO sequence VALUES (0);
+  PRAGMA user_version = ${FORMAT};`;
+
+export class SqliteStore {
+  #database;
+  #statements;
+
+  /**
+   * Opens the store at `path`, which is on a local disk, and creates it where there is none.
+   *
+   * @param {string} path
+   */
+  constructor(path) {
+    closeSync(openSync(path, 'a', 0o600));
+    chmodSync(path, 0o600);
+    this.#database = openDatabase(path);
+    this.#database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+    patiently(() => this.#database.exec('PRAGMA journal_mode = WAL'));
+    this.#database.exec('PRAGMA synchronous = FULL');
+    this.#prepareSchema();
+    this.#statements = statements(this.#database);
+  }
+
+  /** Closes the file. What was committed stays. */
+  close() {
+    this.#database.close();
+  }
+
+  /**
+   * @param {string} key
+   * @returns {Versioned | undefined}
+   */
+  get(key) {
+    return guarded(() => {
+      const row = this.#statements.get.get(key);
+      return row && { value: text(row.value), version: BigInt(row.version) };
+    });
+  }
+
+  /**
+   * @param {string} prefix
+   * @param {string | undefined} after
+   * @param {number} limit
+   * @returns {Entry[]}
+   */
+  scan(prefix, after, limit) {
+    const { scanFrom, scanAfter } = this.#statements;
+    const goesOn = after !== undefined && compareKeys(after, prefix) >= 0;
+    const most = Math.min(Math.max(limit, 1), SCAN_ENTRIES);
+    // U+10FFFF, the last of the characters, has no text beyond it: then the end is a blob, which is after all texts.
+    const end = endOfPrefix(prefix) ?? Buffer.alloc(0);
+    return guarded(() => page((goesOn ? scanAfter : scanFrom).iterate(goesOn ? after : prefix, end, most)));
+  }
+
+  /** @param {Change[]} changes */
+  commit(changes) {
+    checkChanges(changes);
+    guarded(() => {
+      this.#database.exec('BEGIN IMMEDIATE');
+      try {
+        this.#write(changes);
+        this.#database.exec('COMMIT');
+      } catch (error) {
+        this.#rollBack();
+        throw error;
+      }
+    });
+  }
+
+  /** @param {Change[]} changes */
+  #write(changes) {
+    const { get, next, put, remove } = this.#statements;
+    for (const change of changes) {
+      const found = get.get(change.val.key);
+      checkExpectation(change, found && BigInt(found.version));
+    }
+    const { last } = next.get();
+    for (const { tag, val } of changes) {
+      if (tag === 'put') put.run(val.key, Buffer.from(val.value), last);
+      else remove.run(val.key);
+    }
+  }
+
+  #rollBack() {
+    try {
+      this.#database.exec('ROLLBACK');
+    } catch {
+      // SQLite takes a transaction back by itself where the disk is full; then there is none any more.
+    }
+  }
+
+  #prepareSchema() {
+    this.#database.exec('BEGIN IMMEDIATE');
+    const { user_version: found } = this.#database.prepare('PRAGMA user_version').get();
+    if (found === 0) this.#database.exec(SCHEMA);
+    this.#database.exec('COMMIT');
+    if (found > FORMAT) throw new Error(`the store has format ${found}, which only a newer version knows`);
+  }
+}
+
+/** @param {string} path @returns {Database} */
+function openDatabase(path) {
+  const require = createRequire(import.meta.url);
+  try {
+    // The types of Node 20 do not have it.
+    const { DatabaseSync } = require(/** @type {string} */ ('node:sqlite'));
+    return new DatabaseSync(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ERR_UNKNOWN_BUILTIN_MODULE') throw error;
+    const BetterSqlite = require('better-sqlite3');
+    return new BetterSqlite(path);
+  }
+}
+
+/** @param {Database} database */
+function statements(database) {
+  const scan = (/** @type {string} */ start) =>
+    database.prepare(
+      `SELECT key, value, version FROM entries WHERE ${start} AND key < ? ORDER BY key LIMIT ?`,
+    );
+  return {
+    get: database.prepare('SELECT value, version FROM entries WHERE key = ?'),
+    scanFrom: scan('key >= ?'),
+    scanAfter: scan('key > ?'),
+    next: database.prepare('UPDATE sequence SET last = last + 1 RETURNING last'),
+    put: database.prepare(
+      `INSERT INTO entries VALUES (?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value, version = excluded.version`,
+    ),
+    remove: database.prepare('DELETE FROM entries WHERE key = ?'),
+  };
+}
+
+/** @param {Iterable<any>} rows */
+function page(rows) {
+  /** @type {Entry[]} */
+  const entries = [];
+  let left = SCAN_BYTES;
+  for (const { key, value, version } of rows) {
+    entries.push({ key, value: text(value), version: BigInt(version) });
+    left -= key.length + value.length;
+    if (left <= 0) break;
+  }
+  return entries;
+}
+
+/** @param {Uint8Array} value */
+function text(value) {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value);
+}
+
+/**
+ * Does something that needs the file alone, which SQLite does not wait for by itself where two begin with it.
+ *
+ * @param {() => void} action
+ */
+function patiently(action) {
+  const deadline = Date.now() + BUSY_TIMEOUT;
+  for (;;) {
+    try {
+      return action();
+    } catch (error) {
+      if (kindOf(error) !== 'busy' || Date.now() > deadline) throw error;
+      pause(10);
+    }
+  }
+}
+
+/**
+ * Turns what SQLite says into what the WIT knows.
+ *
+ * @template Result
+ * @param {() => Result} action
+ * @returns {Result}
+ */
+function guarded(action) {
+  try {
+    return action();
+  } catch (error) {
+    const kind = kindOf(error);
+    if (error instanceof WitError || kind === undefined) throw error;
+    throw storeError(kind === 'busy' ? 'other' : kind, String(error));
+  }
+}
+
+/** @typedef {Exclude<ErrorKind, 'conflict' | 'too-large'> | 'busy'} Kind */
+
+/**
+ * SQLite's primary result codes that mean something here.
+ *
+ * @type {Map<number, Kind>}
+ */
+const KINDS = new Map([
+  [5, 'busy'],
+  [11, 'corrupt'],
+  [13, 'no-space'],
+  [26, 'corrupt'],
+]);
+/** The same, as `better-sqlite3` calls them. */
+const NAMES = new Map([
+  ['SQLITE_BUSY', 5],
+  ['SQLITE_CORRUPT', 11],
+  ['SQLITE_FULL', 13],
+  ['SQLITE_NOTADB', 26],
+]);
+
+/**
+ * What an error of either driver is; `undefined` where it is none of SQLite's.
+ *
+ * @param {any} error
+ * @returns {Kind | undefined}
+ */
+function kindOf(error) {
+  if (error instanceof TypeError && codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'corrupt';
+  const code = String(codeOf(error));
+  if (code === 'ERR_SQLITE_ERROR') return KINDS.get(error.errcode & 0xff) ?? 'other';
+  if (!code.startsWith('SQLITE_')) return undefined;
+  return KINDS.get(NAMES.get(code.split('_').slice(0, 2).join('_')) ?? 0) ?? 'other';
+}
+
+/** @param {any} error */
+function codeOf(error) {
+  return error?.code;
+}
