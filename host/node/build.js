@@ -23,6 +23,7 @@ async function build(component, name) {
     // The host says what WASI is: `src/wasi.js`.
     wasiShim: false,
   });
+  files['component.js'] = withByteOrderMarks(files['component.js']);
   const modules = Object.keys(files).filter((file) => file.endsWith('.wasm'));
   const all = { ...files, 'modules.json': JSON.stringify(modules) };
   for (const [file, content] of Object.entries(all)) {
@@ -30,6 +31,20 @@ async function build(component, name) {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, content);
   }
+}
+
+/**
+ * Repairs what jco 1.35 does to a string that begins with U+FEFF: its decoder takes that for a mark and drops it, and
+ * a job's input or a stored value would not be what was sent.
+ *
+ * @param {Uint8Array | undefined} code
+ */
+function withByteOrderMarks(code) {
+  const text = new TextDecoder().decode(code);
+  const decoder = 'TEXT_DECODER_UTF8 = new TextDecoder()';
+  if (!text.includes(decoder)) throw new Error(`jco does not make ${decoder} any more: see whether it is repaired`);
+  const repaired = text.replace(decoder, "TEXT_DECODER_UTF8 = new TextDecoder('utf-8', { ignoreBOM: true })");
+  return new TextEncoder().encode(repaired);
 }
 
 const { BACKBURNER_COMPONENT: server, BACKBURNER_CONFORMANCE: kit } = process.env;

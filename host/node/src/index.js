@@ -2,6 +2,7 @@
 
 export { Component, instantiate } from './component.js';
 export { Connection } from './connection.js';
+export { FunctionJobs } from './jobs/functions.js';
 export { ProcessJobs } from './jobs/jobs.js';
 export { loadCode, loadServer } from './load.js';
 export { serve } from './server.js';

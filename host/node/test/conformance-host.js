@@ -1,0 +1,27 @@
+/**
+ * A host of the conformance kit, as a process that can be ended and started anew: `node conformance-host.js KIND DIR`.
+ *
+ * Each line of its input is `{"begin": NAME}` or `{"resume": TICKET}`, and each is answered with a line of progress.
+ * Each is done by an instance of its own, so nothing can hide in one.
+ */
+
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import { FunctionJobs, MemoryStore, ProcessJobs, SqliteStore, instantiate, loadCode } from '../src/index.js';
+
+const [, , kind, directory = ''] = process.argv;
+const isLasting = kind === 'lasting';
+const store = isLasting ? new SqliteStore(join(directory, 'node.db')) : new MemoryStore();
+const jobs = isLasting ? new ProcessJobs(join(directory, 'jobs')) : new FunctionJobs({});
+const code = await loadCode(new URL('../dist/conformance/', import.meta.url));
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { begin, resume } = JSON.parse(line);
+  const { conformance } = instantiate(code, store, jobs);
+  const now = BigInt(Date.now());
+  const step = () => (begin === undefined ? conformance.resume(resume, now) : conformance.begin(begin, now));
+  const reply = begin === '' ? conformance.checks() : step();
+  const text = JSON.stringify(reply, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
+  process.stdout.write(`${text}\n`);
+}

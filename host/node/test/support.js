@@ -1,0 +1,34 @@
+/** What several tests need. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * A directory that is deleted after the test.
+ *
+ * @param {import('node:test').TestContext} cx
+ */
+export function temporaryDirectory(cx) {
+  const path = mkdtempSync(join(tmpdir(), 'backburner-node-'));
+  cx.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  return path;
+}
+
+/**
+ * Waits for a condition, with a deadline that shows the last state.
+ *
+ * @template Result
+ * @param {string} what
+ * @param {() => Promise<Result | undefined> | Result | undefined} look gives something when it is so
+ * @returns {Promise<Result>}
+ */
+export async function eventually(what, look) {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
