@@ -96,7 +96,7 @@ test('a plain client waits for its command, and gives up what it takes back', as
   const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '60']);
   const call = (/** @type {string} */ command) =>
     client.post('tools/call', { name: 'run', arguments: { command } }, 'plain');
-  const long = call('sleep 300');
+  const long = call('sleep 20');
   const short = call('echo done');
   assert.match((await client.reply(short)).result.content[0].text, /done/);
   const params = { requestId: long, reason: 'enough' };

@@ -7,6 +7,7 @@
 
 import { LONGEST_TIMER, READ_BYTES } from '../limits.js';
 import { WitError } from '../wit-error.js';
+import { NO_JOB_ID, isJobId } from './id.js';
 
 /** @import * as wit from '../../dist/server/interfaces/backburner-server-jobs.js' */
 
@@ -38,6 +39,7 @@ export class FunctionJobs {
    * @param {wit.Spec} spec
    */
   start(id, spec) {
+    if (!isJobId(id)) throw startError('bad-spec', NO_JOB_ID);
     if (this.#jobs.has(id)) throw startError('already-known', 'this job was started or stopped before');
     const words = spec.command.tag === 'program' ? spec.command.val : spec.command.val.trim().split(/\s+/);
     if (!words[0]) throw startError('bad-spec', 'the name of the function is missing');
@@ -51,6 +53,7 @@ export class FunctionJobs {
    * @param {wit.StopReason} reason
    */
   stop(id, reason) {
+    if (!isJobId(id)) throw new WitError({ detail: NO_JOB_ID });
     const job = this.#jobs.get(id);
     if (job) job.stop(reason);
     else this.#jobs.set(id, Job.neverStarted(reason));

@@ -16,6 +16,7 @@ import { pause } from '../pause.js';
 import { WitError } from '../wit-error.js';
 import { bootId, monotonicMs } from './clock.js';
 import { JobDirectory, codeOf, ifThere, syncDirectory } from './directory.js';
+import { NO_JOB_ID, isJobId } from './id.js';
 import { outcome } from './model.js';
 import { readOutput, usage } from './output.js';
 import { remains, signalAll } from './processes.js';
@@ -28,9 +29,6 @@ const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
 
 /** Where jobs are built and taken apart. Not an id, so never a job. */
 const WORKSHOP = '.workshop';
-
-/** The only form of a job's name, so that no id can ever name a path. */
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Jobs below one directory. Any number of these, in any number of processes, may use the same one. */
 export class ProcessJobs {
@@ -56,7 +54,7 @@ export class ProcessJobs {
    * @param {wit.Spec} spec
    */
   start(id, spec) {
-    if (!UUID.test(id)) throw startError('bad-spec', "a job's name is a UUID");
+    if (!isJobId(id)) throw startError('bad-spec', NO_JOB_ID);
     const completed = complete(spec);
     let alive;
     try {
@@ -81,7 +79,7 @@ export class ProcessJobs {
    */
   stop(id, reason) {
     return this.#reporting(id, 'stopped', () => {
-      if (!UUID.test(id)) throw new Error("a job's name is a UUID");
+      if (!isJobId(id)) throw new Error(NO_JOB_ID);
       const directory = this.#find(id);
       if (directory?.isAlive()) {
         directory.requestStop(reason);
@@ -145,12 +143,12 @@ export class ProcessJobs {
    * @returns {() => void} takes it back
    */
   whenEnded(id, callback) {
-    return new JobDirectory(join(this.#path, UUID.test(id) ? id : WORKSHOP)).whenDead(callback);
+    return new JobDirectory(join(this.#path, isJobId(id) ? id : WORKSHOP)).whenDead(callback);
   }
 
   /** @param {string} id @returns {JobDirectory | undefined} */
   #find(id) {
-    if (!UUID.test(id)) return undefined;
+    if (!isJobId(id)) return undefined;
     const path = join(this.#path, id);
     return ifThere(() => readdirSync(path)) && new JobDirectory(path);
   }
