@@ -4,7 +4,6 @@
  * *Source:* MCP 2026-07-28, Transports, stdio.
  */
 
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -79,9 +78,11 @@ async function receiveAll(input, output, connection, lines) {
   input.on('data', (bytes) => {
     for (const line of lines.push(bytes)) take(line);
   });
-  const ends = [once(input, 'end'), once(input, 'error'), once(output, 'error')];
-  const signals = [once(process, 'SIGTERM'), once(process, 'SIGINT')];
-  await Promise.race([...ends, ...signals]);
+  await new Promise((resolve) => {
+    input.on('end', resolve).on('error', resolve);
+    output.on('error', resolve);
+    process.on('SIGTERM', resolve).on('SIGINT', resolve);
+  });
   input.removeAllListeners('data').pause();
   for (const line of lines.end()) take(line);
 }

@@ -90,7 +90,7 @@ export class Client {
   }
 
   /** Polls a task to its end. @param {string} taskId */
-  ended(taskId) {
+  endedTask(taskId) {
     return eventually(`the end of ${taskId}`, async () => {
       const task = await this.result('tasks/get', { taskId });
       return task.status === 'working' ? undefined : task;
@@ -100,6 +100,11 @@ export class Client {
   /** Closes its input, as a client does that goes away, and gives its exit code. */
   close() {
     this.child.stdin.end();
+    return this.#ended;
+  }
+
+  /** Waits until it has ended by itself, and gives its exit code. */
+  get ended() {
     return this.#ended;
   }
 

@@ -39,7 +39,7 @@ test('a task that one server created has its result in another', async (cx) => {
   const first = new Client(cx, dataDir);
   const id = await first.run('sleep 1; echo out; echo err >&2; exit 3');
   await first.close();
-  const task = await new Client(cx, dataDir).ended(id);
+  const task = await new Client(cx, dataDir).endedTask(id);
   assert.equal(task.status, 'completed');
   assert.equal(task.result.structuredContent.exitCode, 3);
   assert.match(task.result.content[0].text, /out\nerr/);
@@ -52,7 +52,7 @@ test('a job goes on when its server is killed, and one that nobody saw ends', as
   await pidIn(join(dataDir, 'pid'));
   await first.kill();
   await eventually('the end of the job', () => existsSync(join(dataDir, 'node-jobs', id, 'outcome.json')) || undefined);
-  const task = await new Client(cx, dataDir).ended(id);
+  const task = await new Client(cx, dataDir).endedTask(id);
   assert.match(task.result.content[0].text, /exit code 0[^]*survived/);
 });
 
@@ -63,7 +63,7 @@ test('a cancelled job and what it started are gone', async (cx) => {
   const pid = await pidIn(join(dataDir, 'pid'));
   assert.ok(runs(pid));
   await client.result('tasks/cancel', { taskId: id });
-  const task = await client.ended(id);
+  const task = await client.endedTask(id);
   assert.equal(task.status, 'cancelled');
   assert.ok(!runs(pid), 'the process that left the group was found and killed');
 });
@@ -75,7 +75,7 @@ test('a task fails whose supervisor was killed, and nothing of it goes on', asyn
   const pid = await pidIn(join(dataDir, 'pid'));
   const supervisor = Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   process.kill(supervisor, 'SIGKILL');
-  const task = await client.ended(id);
+  const task = await client.endedTask(id);
   assert.equal(task.status, 'failed');
   assert.ok(!runs(pid), 'what was left of the job was killed');
 });
@@ -87,7 +87,7 @@ test('a supervisor that is asked to end stops its job and says so', async (cx) =
   const pid = await pidIn(join(dataDir, 'pid'));
   const supervisor = Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   process.kill(supervisor, 'SIGTERM');
-  await client.ended(id);
+  await client.endedTask(id);
   const outcome = readFileSync(join(dataDir, 'node-jobs', id, 'outcome.json'), 'utf8');
   assert.equal(JSON.parse(outcome).content.stopped, 'shut-down');
 });
@@ -114,6 +114,24 @@ test('open requests are answered when the client closes its stream', async (cx) 
   assert.match(result.content[0].text, /in the background/);
 });
 
+test('a server whose client does not read any more ends', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  await client.result('server/discover');
+  client.child.stdout.destroy();
+  client.child.stdin.on('error', () => undefined);
+  client.post('server/discover');
+  assert.equal(await client.ended, 0);
+});
+
+test('a server that is asked to end answers what is open, and ends', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '60']);
+  const open = client.post('tools/call', { name: 'run', arguments: { command: 'sleep 3' } }, 'plain');
+  await client.result('server/discover');
+  client.child.kill('SIGTERM');
+  assert.match((await client.reply(open)).result.content[0].text, /in the background/);
+  assert.equal(await client.ended, 0);
+});
+
 test('many requests at the same time are all answered', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '60']);
   const calls = Array.from({ length: 12 }, (_, number) =>
@@ -131,7 +149,7 @@ test('servers that begin together on a new directory all serve, and see the same
   const ids = await Promise.all(clients.map((client, number) => client.run(`echo from ${number}`)));
   for (const [number, id] of ids.entries()) {
     const other = /** @type {Client} */ (clients[(number + 1) % clients.length]);
-    const task = await other.ended(id);
+    const task = await other.endedTask(id);
     assert.match(task.result.content[0].text, new RegExp(`from ${number}`));
   }
 });
@@ -153,14 +171,14 @@ test('bad input is refused with a message, and the next is answered', async (cx)
 
 test('input arrives byte for byte, with a byte order mark at its beginning', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const task = await client.ended(await client.run('od -An -tx1', { stdin: '\ufeffé' }));
+  const task = await client.endedTask(await client.run('od -An -tx1', { stdin: '\ufeffé' }));
   assert.match(task.result.content[0].text, /ef bb bf c3 a9/);
 });
 
 test('the data directory and what is in it are closed to other users', async (cx) => {
   const dataDir = join(temporaryDirectory(cx), 'new');
   const client = new Client(cx, dataDir);
-  await client.ended(await client.run('true'));
+  await client.endedTask(await client.run('true'));
   const { statSync } = await import('node:fs');
   for (const name of ['.', ...readdirSync(dataDir)]) {
     assert.equal(statSync(join(dataDir, name)).mode & 0o077, 0, name);
