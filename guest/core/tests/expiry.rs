@@ -6,7 +6,7 @@
 )]
 mod support;
 
-use backburner_core::imports::StopReason;
+use backburner_core::imports::{JobState, StopReason};
 use serde_json::json;
 
 use support::faults::Fault;
@@ -108,6 +108,32 @@ fn a_job_that_cannot_be_deleted_is_tried_again_and_does_not_make_the_sweep_spin(
     world.clock = EPOCH + 120_000;
     assert_eq!(sweep(&host, &mut world), Some(EPOCH + 60_000 + 7 * DAY));
     assert_eq!(world.store.keys("task/"), [format!("task/{id}")]);
+}
+
+#[test]
+fn an_expired_job_is_deleted_a_minute_later_whatever_interrupted_the_sweep() {
+    let faults = [
+        Fault::NoSpace,
+        Fault::Unclear,
+        Fault::CrashBefore,
+        Fault::CrashAfter,
+    ];
+    // One sweep makes fewer calls than this: the last ones interrupt nothing.
+    for (call, fault) in (0..14).flat_map(|call| faults.map(|fault| (call, fault))) {
+        let (mut world, host, id) = minute("sleep 1");
+        world.clock = EPOCH + 60_000;
+        world.faults.plan(call, fault);
+        sweep(&host, &mut world);
+        world.faults.clear();
+        world.clock += 60_000;
+        sweep(&host, &mut world);
+        let job = world.jobs.inspect(world.clock, &id);
+        assert_eq!(job, JobState::Unknown, "{fault:?} of call {call}");
+        assert_eq!(world.store.keys("task/"), [format!("task/{id}")]);
+        world.clock += 7 * DAY;
+        assert_eq!(sweep(&host, &mut world), None, "{fault:?} of call {call}");
+        assert_eq!(world.store.keys(""), Vec::<&str>::new());
+    }
 }
 
 #[test]
