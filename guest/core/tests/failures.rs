@@ -78,6 +78,43 @@ fn check(method: &str, call: u64, fault: Fault) {
     );
 }
 
+/// A new host of a new world in which a client without Tasks waits for this command.
+fn waiting(command: &str) -> (FakeWorld, Host) {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let call = run(1, Client::Plain, &json!({ "command": command }));
+    assert!(host.send(&mut world, &call).is_empty(), "it is not over");
+    (world, host)
+}
+
+#[test]
+fn a_call_whose_job_cannot_be_looked_at_waits_for_a_better_moment() {
+    let (mut world, mut host) = waiting("echo hi; sleep 1; exit 3");
+    let expect = host.wait(&mut world);
+    assert_eq!(expect["result"]["structuredContent"]["exitCode"], 3);
+    // record, inspect
+    for call in 0..2 {
+        let (mut world, mut host) = waiting("echo hi; sleep 1; exit 3");
+        world.faults.plan(call, Fault::Unclear);
+        assert_eq!(host.wait(&mut world), expect, "{call}");
+    }
+}
+
+#[test]
+fn a_call_whose_job_cannot_be_looked_at_in_time_names_the_task() {
+    for call in 0..2 {
+        let (mut world, mut host) = waiting("sleep 600");
+        world.faults.plan(call, Fault::Unclear);
+        let reply = host.wait(&mut world);
+        let id = world.store.keys("task/")[0]["task/".len()..].to_owned();
+        assert_eq!(reply["result"]["isError"], true, "{call}: {reply}");
+        let text = reply["result"]["content"][0]["text"].as_str();
+        let text = text.expect("a result has text");
+        assert!(text.contains(&id) && text.contains("made up"), "{text}");
+        assert_eq!(host.get(&mut world, &id)["result"]["status"], "working");
+    }
+}
+
 #[test]
 fn every_crash_of_a_call_leaves_a_task_that_ends_or_none() {
     for call in 0..8 {

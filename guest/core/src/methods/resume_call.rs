@@ -34,10 +34,8 @@ pub(crate) fn resume(
         return Outcome::Nothing;
     }
     match ticket {
-        Ticket::Call(call) => answer(world, cx, &call, why).unwrap_or_else(|error| match error {
-            RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
-            error => failure(&call.request, &error),
-        }),
+        Ticket::Call(call) => answer(world, cx, &call, why)
+            .unwrap_or_else(|error| unanswered(cx, call, why, &error)),
         Ticket::Held(held) => begin(config, world, cx, &held, why)
             .unwrap_or_else(|error| failure(&held.request, &error)),
     }
@@ -80,6 +78,21 @@ pub(super) fn earlier(
     })
 }
 
+/// What becomes of a call whose task cannot be looked at.
+fn unanswered(cx: &Context, call: WaitingCall, why: Wake, error: &RpcError) -> Outcome {
+    match error {
+        RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
+        // Say since no file can be opened at the moment: there is time to look again.
+        RpcError::Store(_) | RpcError::Jobs(_)
+            if why == Wake::JobEnded && cx.now < call.deadline =>
+        {
+            call.wait()
+        }
+        RpcError::Store(_) | RpcError::Jobs(_) => unseen(&call, error),
+        error => failure(&call.request, error),
+    }
+}
+
 fn answer(
     world: &mut impl World,
     cx: &Context,
@@ -114,6 +127,16 @@ fn goes_on(call: &WaitingCall, progress: Option<&Progress>) -> Outcome {
         &call.request,
         run::still_running(call.task.as_str(), progress),
     )
+}
+
+/// The command was started, and whoever asked for it must not do that again because its state cannot be read.
+fn unseen(call: &WaitingCall, error: &RpcError) -> Outcome {
+    let text = format!(
+        "the command was started as task {}, so do not run it again; how it goes cannot be told now: {}",
+        call.task.as_str(),
+        error.message()
+    );
+    tool_result(&call.request, ToolResult::refused(text))
 }
 
 fn terminal_result(
