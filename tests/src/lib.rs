@@ -31,7 +31,10 @@ pub use message::{
     Client, TASKS_EXTENSION, VERSION, check_message, meta, request, run_call, tool_call,
 };
 pub use plan::{CrashPoint, Plan, Side, Step, Trouble};
-pub use proc::{address_space_kib, children, command_lines, peak_memory_kib, resident_memory_kib};
+pub use proc::{
+    children, command_lines, descriptors, limit_descriptors, limit_address_space, peak_memory_kib,
+    resident_memory_kib, threads, address_space_kib,
+};
 pub use server::{Exit, Server};
 pub use setup::Setup;
 pub use task_process::{processes_of_task, supervisor_of_task, supervisors};

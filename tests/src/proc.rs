@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+
 /// The most memory that a process ever had resident, in KiB.
 ///
 /// # Panics
@@ -20,13 +22,62 @@ pub fn resident_memory_kib(pid: u32) -> u64 {
     status_kib(pid, "VmRSS:")
 }
 
-/// How much of its address space a process uses or has reserved, in KiB.
+/// The address space that a process uses, in KiB.
 ///
 /// # Panics
 /// Where there is no such process.
 #[must_use]
 pub fn address_space_kib(pid: u32) -> u64 {
     status_kib(pid, "VmSize:")
+}
+
+/// Lets a process, and those that it starts from now on, use this much address space in KiB.
+///
+/// # Panics
+/// Where there is no such process, or it is somebody else's.
+pub fn limit_address_space(pid: u32, kib: u64) {
+    limit(pid, Resource::As, Some(kib * 1024));
+}
+
+/// Lets a process, and those that it starts from now on, have only descriptors below this number; `None` for as many
+/// as it could ever have.
+///
+/// # Panics
+/// Where there is no such process, or it is somebody else's.
+pub fn limit_descriptors(pid: u32, count: Option<u64>) {
+    limit(pid, Resource::Nofile, count);
+}
+
+/// Sets the limit that counts; `None` for the one that it cannot be raised beyond, which stays.
+fn limit(pid: u32, resource: Resource, to: Option<u64>) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let maximum = getrlimit(resource).maximum;
+    let current = to.or(maximum);
+    prlimit(pid, resource, Rlimit { current, maximum }).expect("a process of ours may be limited");
+}
+
+/// How many descriptors a process has open.
+///
+/// # Panics
+/// Where there is no such process, or it is somebody else's.
+#[must_use]
+pub fn descriptors(pid: u32) -> u64 {
+    entries(pid, "fd")
+}
+
+/// How many threads a process has.
+///
+/// # Panics
+/// Where there is no such process.
+#[must_use]
+pub fn threads(pid: u32) -> u64 {
+    entries(pid, "task")
+}
+
+fn entries(pid: u32, directory: &str) -> u64 {
+    let entries = fs::read_dir(format!("/proc/{pid}/{directory}"))
+        .unwrap_or_else(|error| panic!("process {pid} cannot be looked at: {error}"));
+    entries.count() as u64
 }
 
 fn status_kib(pid: u32, field: &str) -> u64 {

@@ -60,8 +60,11 @@ pub(super) struct Interruption {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ClientError {
     /// No server could be started.
-    #[error("cannot start a server: {0}")]
+    #[error("cannot start a server")]
     Start(#[source] io::Error),
+    /// The system has no thread to give.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
     /// The server ended, or does not take requests any more. It said why on its standard error, which is ours.
     #[error("the server ended without an answer to {method}")]
     Gone { method: &'static str },
@@ -79,7 +82,7 @@ pub(super) enum ClientError {
         message: String,
     },
     /// The answer is none.
-    #[error("the server sent something that is no message of the protocol: {0}")]
+    #[error("the server sent something that is no message of the protocol")]
     Malformed(#[source] serde_json::Error),
 }
 
@@ -100,7 +103,7 @@ impl Client {
     /// Starts a server of this same program on a data directory; `None` for the default one.
     ///
     /// # Errors
-    /// [`ClientError::Start`].
+    /// [`ClientError::Start`] and [`ClientError::Thread`].
     pub(super) fn start(data_dir: Option<&Path>) -> Result<Self, ClientError> {
         let mut command = Command::new(std::env::current_exe().map_err(ClientError::Start)?);
         command.arg("serve");
@@ -113,10 +116,10 @@ impl Client {
     /// Starts any server.
     ///
     /// # Errors
-    /// [`ClientError::Start`].
+    /// [`ClientError::Start`] and [`ClientError::Thread`].
     fn spawn(mut command: Command) -> Result<Self, ClientError> {
         let (sender, events) = mpsc::channel();
-        forward_signals(sender.clone()).map_err(ClientError::Start)?;
+        forward_signals(sender.clone())?;
         let mut server = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -129,21 +132,26 @@ impl Client {
             .take()
             .expect("a piped stream is there until it is taken");
         let input = server.stdin.take();
-        thread::spawn(move || forward_lines(output, &sender));
-        Ok(Self {
+        let mut client = Self {
             server,
             input,
             events,
             last_id: 0,
             has_ended: false,
             interruption: None,
-        })
+        };
+        if let Err(error) = spawn(move || forward_lines(output, &sender)) {
+            // Nobody would say so, and it is not waited for: it ends with its input.
+            client.has_ended = true;
+            return Err(error);
+        }
+        Ok(client)
     }
 
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// Any [`ClientError`] but [`ClientError::Start`].
+    /// Any other [`ClientError`].
     pub(super) fn request(
         &mut self,
         method: &'static str,
@@ -274,16 +282,21 @@ fn forward_lines(output: ChildStdout, events: &Sender<Event>) {
 }
 
 /// Makes signals that ask this program to end into events. The thread lives as long as the program.
-fn forward_signals(events: Sender<Event>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
-    thread::spawn(move || {
+fn forward_signals(events: Sender<Event>) -> Result<(), ClientError> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(ClientError::Start)?;
+    spawn(move || {
         for signal in signals.forever() {
             let signal = u8::try_from(signal).expect("the two signals have small numbers");
             // Fails where the client is gone: the program is about to end anyway.
             let _ = events.send(Event::Interruption(Interruption { signal }));
         }
-    });
-    Ok(())
+    })
+}
+
+/// Starts a thread that nobody waits for.
+fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), ClientError> {
+    let thread = thread::Builder::new().spawn(work);
+    thread.map(drop).map_err(ClientError::Thread)
 }
 
 #[cfg(test)]

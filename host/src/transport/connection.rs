@@ -7,6 +7,7 @@ use std::thread;
 
 use tokio::sync::{Notify, mpsc};
 
+use super::blocking::Blocking;
 use super::input::{Line, Lines};
 use super::output::Output;
 use super::waits::{Event, OpenRequest};
@@ -16,6 +17,7 @@ use crate::log;
 /// What a connection is made of.
 pub(crate) struct Parts {
     pub(crate) pool: Arc<Pool>,
+    pub(crate) blocking: Blocking,
     pub(crate) principal: String,
     pub(crate) input: Lines<Box<dyn BufRead + Send>>,
     pub(crate) output: Output,
@@ -27,6 +29,8 @@ pub(crate) struct Parts {
 /// next one read and answers it itself, so that a lone request changes threads nowhere.
 pub(crate) struct Connection {
     pub(crate) pool: Arc<Pool>,
+    /// For what the thread that keeps requests open must not wait for.
+    pub(crate) blocking: Blocking,
     pub(crate) output: Output,
     principal: String,
     input: Mutex<Lines<Box<dyn BufRead + Send>>>,
@@ -57,6 +61,7 @@ impl Connection {
         let (events, received) = mpsc::unbounded_channel();
         let connection = Self {
             pool: parts.pool,
+            blocking: parts.blocking,
             output: parts.output,
             principal: parts.principal,
             input: Mutex::new(parts.input),

@@ -1,5 +1,6 @@
 //! How messages come and go. Knows framing and connections; never looks into a message.
 
+mod blocking;
 mod connection;
 mod input;
 mod output;

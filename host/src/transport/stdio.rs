@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
+use super::blocking::Blocking;
 use super::connection::{Connection, Parts};
 use super::input::Lines;
 use super::output::Output;
@@ -67,6 +68,7 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
     let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(File::from(streams.input)));
     let (connection, events) = Connection::new(Parts {
         pool,
+        blocking: Blocking::start(workers())?,
         principal: format!("uid:{}", rustix::process::geteuid().as_raw()),
         input: Lines::new(input, options.message_limit_bytes),
         output: Output::new(File::from(streams.output)),
@@ -76,12 +78,12 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
-        .max_blocking_threads(workers())
         .build()?;
-    let ended = runtime.block_on(async {
+    // A thread that is stuck in writing to a client that does not read ends with the process.
+    runtime.block_on(async {
         let (shutdown, ending) = watch::channel(false);
         tokio::spawn(Waits::new(Arc::clone(&connection), ending).run(events));
-        tokio::spawn(sweep_regularly(Arc::clone(&connection.pool)));
+        tokio::spawn(sweep_regularly(Arc::clone(&connection)));
         let end = until_the_end(&connection, hung_up).await?;
         shutdown.send_replace(true);
         if end == End::Closed {
@@ -89,10 +91,7 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
             let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish(&connection)).await;
         }
         Ok(())
-    });
-    // A thread that is stuck in writing to a client that does not read ends with the process.
-    runtime.shutdown_background();
-    ended
+    })
 }
 
 /// More than processors, since a call may wait for the disk; not many more, since each has an instance.
@@ -155,20 +154,21 @@ fn watch_for_hangup(input: OwnedFd) -> io::Result<oneshot::Receiver<()>> {
 
 async fn finish(connection: &Arc<Connection>) {
     connection.idle().await;
-    let connection = Arc::clone(connection);
-    // Fails only when the runtime is ending, and then there is no time left to flush.
-    let _ = tokio::task::spawn_blocking(move || connection.output.flush()).await;
+    let flushing = Arc::clone(connection);
+    let flushed = connection.blocking.run(move || flushing.output.flush());
+    // To flush does not panic.
+    let _ = flushed.await;
 }
 
 /// Has the component look after its tasks, now and whenever it asked for it.
-async fn sweep_regularly(pool: Arc<Pool>) {
+async fn sweep_regularly(connection: Arc<Connection>) {
     tokio::time::sleep(FIRST_SWEEP_DELAY).await;
     loop {
-        let sweeping = Arc::clone(&pool);
-        let next = tokio::task::spawn_blocking(move || sweeping.sweep(now_ms())).await;
-        let pause = match next {
-            Ok(Some(next)) => Duration::from_millis(next.saturating_sub(now_ms())),
-            Ok(None) | Err(_) => LONGEST_SWEEP_PAUSE,
+        let pool = Arc::clone(&connection.pool);
+        let next = connection.blocking.run(move || pool.sweep(now_ms())).await;
+        let pause = match next.flatten() {
+            Some(next) => Duration::from_millis(next.saturating_sub(now_ms())),
+            None => LONGEST_SWEEP_PAUSE,
         };
         tokio::time::sleep(pause.clamp(SHORTEST_SWEEP_PAUSE, LONGEST_SWEEP_PAUSE)).await;
     }

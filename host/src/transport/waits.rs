@@ -128,7 +128,7 @@ impl Wait {
     /// Has the component go on with the request, on a thread that may block, and sends its answer.
     async fn resume(&self, pending: Pending, why: Wake, body: Arc<str>) -> Option<Pending> {
         let connection = Arc::clone(&self.connection);
-        let resumed = tokio::task::spawn_blocking(move || {
+        let resumed = self.connection.blocking.run(move || {
             match connection
                 .pool
                 .resume(&connection.context(), &pending, why, &body)
@@ -139,8 +139,8 @@ impl Wait {
             }
             None
         });
-        resumed.await.unwrap_or_else(|error| {
-            log::warn(format_args!("an open request was lost: {error}"));
+        resumed.await.unwrap_or_else(|| {
+            log::warn(format_args!("an open request was lost"));
             None
         })
     }
