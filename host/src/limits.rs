@@ -54,15 +54,21 @@ pub(crate) const UNREAD_REPLIES_BYTES: usize = 1024 * 1024;
 /// spin.
 pub(crate) const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 
+/// How many files beside the standard streams a process has to be able to open to serve. An idle server has 17 open, a
+/// call up to 8 for a moment, and so do the supervisors; the rest is for a second call at the same time.
+pub(crate) const DESCRIPTORS: usize = 32;
+
 /// How many requests of one connection are kept open at the same time: each has a descriptor, and half of what this
-/// process may have is left for the rest, at most 10 000. Beyond it a request is not accepted for waiting but
-/// answered as at shutdown: with what is known by then.
+/// process may have beyond [`DESCRIPTORS`] is left for the rest, at most 10 000. Beyond it a request is not accepted
+/// for waiting but answered as at shutdown: with what is known by then.
 pub(crate) fn open_requests() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    let half = limit.map_or(usize::MAX, |limit| {
-        usize::try_from(limit / 2).unwrap_or(usize::MAX)
+    let beyond = limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit)
+            .unwrap_or(usize::MAX)
+            .saturating_sub(DESCRIPTORS)
     });
-    half.min(10_000)
+    (beyond / 2).min(10_000)
 }
 
 /// How many cancellations that overtook their request are remembered.

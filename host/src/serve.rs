@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rustix::io::Errno;
+
 use crate::data_dir::{self, DataDir};
 use crate::engine::{Pool, PoolError};
 use crate::jobs::SupervisedJobs;
+use crate::limits::DESCRIPTORS;
 use crate::store::{OpenError, SqliteStore};
 use crate::transport::stdio;
 
@@ -33,7 +36,7 @@ pub enum ServeError {
     #[error(transparent)]
     Store(#[from] OpenError),
     /// The directory of the jobs cannot be used.
-    #[error("cannot use the directory of the jobs in {path}: {source}", path = path.display())]
+    #[error("cannot use the directory of the jobs in {path}", path = path.display())]
     Jobs {
         /// The data directory.
         path: PathBuf,
@@ -43,8 +46,17 @@ pub enum ServeError {
     /// The component cannot be used.
     #[error(transparent)]
     Component(#[from] PoolError),
+    /// Too few files can be opened for a server and one job.
+    #[error(
+        "cannot serve: {left} file descriptors are left to this process and it needs {DESCRIPTORS}: raise the \
+         limit, for example with `ulimit -n 1024`"
+    )]
+    Descriptors {
+        /// How many files could be opened.
+        left: usize,
+    },
     /// The system refuses something that a server cannot do without.
-    #[error("cannot serve: {0}")]
+    #[error("cannot serve")]
     System(#[from] std::io::Error),
 }
 
@@ -53,6 +65,7 @@ pub enum ServeError {
 /// # Errors
 /// See [`ServeError`]; nothing has been written to standard output then.
 pub fn stdio(settings: Settings) -> Result<(), ServeError> {
+    require_descriptors()?;
     let streams = stdio::Streams::take()?;
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;
     let store = SqliteStore::open(&data_dir.path().join(STORE_FILE))?;
@@ -64,6 +77,23 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     )?;
     let pool = Pool::new(Arc::new(store), Arc::new(jobs), settings.component_config)?;
     stdio::serve(Arc::new(pool), streams, settings.stdio)?;
+    Ok(())
+}
+
+/// Finds out in time whether there are enough descriptors: of what lies below, some things answer a lack of them with
+/// a panic, and others with words that do not say what is missing.
+fn require_descriptors() -> Result<(), ServeError> {
+    let mut held = Vec::with_capacity(DESCRIPTORS);
+    while held.len() < DESCRIPTORS {
+        match rustix::io::fcntl_dupfd_cloexec(std::io::stderr(), 3) {
+            Ok(descriptor) => held.push(descriptor),
+            // The second is what it is where the limit is not even above the standard streams.
+            Err(Errno::MFILE | Errno::INVAL) => {
+                return Err(ServeError::Descriptors { left: held.len() });
+            }
+            Err(error) => return Err(std::io::Error::from(error).into()),
+        }
+    }
     Ok(())
 }
 

@@ -1,14 +1,16 @@
-//! The real binary where something is short, such as threads. It works, or says what is missing.
+//! The real binary where something is short: threads, descriptors. It works, or says what is missing.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
 use backburner_tests::{
-    Client, PATIENCE, Server, TestDir, limit_address_space, run_call, threads, address_space_kib,
+    Client, PATIENCE, Server, Setup, TestDir, descriptors, limit_descriptors, limit_address_space,
+    request, run_call, threads, address_space_kib,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A program under a limit of the shell's.
 fn limited(limit: &str, program: &Command) -> Command {
@@ -64,6 +66,150 @@ fn output(command: &mut Command, input: &str) -> Output {
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Whether words name a lack of descriptors: ours, the system's, or those of the loader, which has no others.
+fn name_descriptors(words: &str) -> bool {
+    ["file descriptor", "Too many open files", "Error 24"]
+        .iter()
+        .any(|name| words.contains(name))
+}
+
+/// That a program which did not work has ended by itself, and said what was missing.
+fn assert_says_so(limit: u32, output: &Output) {
+    let words = stderr(output);
+    assert!(output.status.code().is_some(), "{limit}: {output:?}");
+    assert!(name_descriptors(&words), "{limit}: {words}");
+    assert!(!words.contains("panicked"), "{limit}: {words}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{limit}");
+}
+
+/// The number of descriptors up to which the tests look at every limit. With this many, everything works.
+const ENOUGH: u32 = 64;
+
+#[test]
+fn with_few_descriptors_a_server_serves_or_says_why_not() {
+    let dir = TestDir::new();
+    let setup = Setup::flags(&["--direct-limit", "0"]);
+    let call = request(1, "tools/call", &run_call("echo hi"), Client::Tasks);
+    let mut ids = Vec::new();
+    for limit in 3..=ENOUGH {
+        let mut command = limited(&format!("-n {limit}"), &setup.command(&dir));
+        let output = output(&mut command, &format!("{call}\n"));
+        if !output.status.success() {
+            assert_says_so(limit, &output);
+            continue;
+        }
+        assert_eq!(stderr(&output), "", "{limit}");
+        let reply: Value = serde_json::from_slice(&output.stdout).expect("a call is answered");
+        let id = reply["result"]["taskId"].as_str();
+        ids.push(id.unwrap_or_else(|| panic!("{limit}: {reply}")).to_owned());
+    }
+    assert!(!ids.is_empty(), "{ENOUGH} descriptors are enough");
+    let mut server = Server::start(&dir);
+    for id in &ids {
+        let task = server.ended_task(id);
+        assert_eq!(task["result"]["structuredContent"]["exitCode"], 0, "{task}");
+    }
+}
+
+#[test]
+fn with_few_descriptors_the_command_line_works_or_says_why_not() {
+    let dir = TestDir::new();
+    let mut works = false;
+    for limit in 3..=ENOUGH {
+        let output = output(&mut limited(&format!("-n {limit}"), &run_true(&dir)), "");
+        works = output.status.success();
+        if !works {
+            assert_says_so(limit, &output);
+        }
+    }
+    assert!(works, "{ENOUGH} descriptors are enough");
+}
+
+/// Up to how many descriptors more than an idle server has open are looked at: enough for the calls of [`volley`].
+const SPARE: u64 = 48;
+
+/// How many calls are made at once.
+const VOLLEY: usize = 4;
+
+/// Calls the tool several times at once, as a client without Tasks. Gives the replies.
+fn volley(server: &mut Server, command: &str) -> Vec<Value> {
+    let ids: Vec<u64> = (0..VOLLEY)
+        .map(|_| server.post("tools/call", &run_call(command), Client::Plain))
+        .collect();
+    ids.iter().map(|id| server.reply(&json!(id))).collect()
+}
+
+#[test]
+fn calls_that_run_out_of_descriptors_are_answered_truly_wherever_that_is() {
+    let dir = TestDir::new();
+    let log = dir.path().join("log");
+    fs::write(&log, "").expect("the test's directory can be written");
+    let command = format!("echo ran >> '{}'", log.display());
+    let mut server = Server::start(&dir);
+    server.assert_alive();
+    let idle = descriptors(server.pid());
+    let mut started = Vec::new();
+    let mut refusals = Vec::new();
+    for spare in 0..=SPARE {
+        limit_descriptors(server.pid(), Some(idle + spare));
+        let replies = volley(&mut server, &command);
+        limit_descriptors(server.pid(), None);
+        let before = started.len();
+        for reply in &replies {
+            match reply["result"]["structuredContent"]["taskId"].as_str() {
+                Some(task) => started.push(task.to_owned()),
+                None => assert!(name_descriptors(&reply.to_string()), "{spare}: {reply}"),
+            }
+        }
+        refusals.push(VOLLEY - (started.len() - before));
+        for task in &started[before..] {
+            let task = server.ended_task(task);
+            let code = &task["result"]["structuredContent"]["exitCode"];
+            assert_eq!(code, 0, "{spare}: {task}");
+        }
+        let ran = fs::read_to_string(&log).expect("it was written above");
+        assert_eq!(ran.lines().count(), started.len(), "{spare}: {replies:?}");
+    }
+    assert_eq!(refusals.first(), Some(&VOLLEY), "{refusals:?}");
+    assert_eq!(refusals.last(), Some(&0), "{refusals:?}");
+    let exit = server.close();
+    assert!(exit.status.success(), "{exit:?}");
+    assert!(!exit.stderr.contains("panicked"), "{exit:?}");
+}
+
+#[test]
+fn waiting_calls_leave_descriptors_for_others() {
+    let dir = TestDir::new();
+    let (log, go) = (dir.path().join("log"), dir.path().join("go"));
+    fs::write(&log, "").expect("the test's directory can be written");
+    // More than a server begins with, and less than the calls below would take if all of them waited.
+    let mut server = Server::spawn(&mut limited("-n 44", &Setup::default().command(&dir)));
+    let command = format!(
+        "echo ran >> '{}'; until [ -e '{}' ]; do sleep 0.2; done",
+        log.display(),
+        go.display()
+    );
+    let mut ids = Vec::new();
+    for number in 1..=30 {
+        ids.push(server.post("tools/call", &run_call(&command), Client::Plain));
+        until(PATIENCE, "the next job to run", || {
+            let ran = fs::read_to_string(&log).expect("it was written above");
+            let count = ran.lines().count();
+            (count == number)
+                .then_some(())
+                .ok_or(format!("{count} of {number} run"))
+        });
+    }
+    fs::write(&go, "").expect("the test's directory can be written");
+    for id in ids {
+        let reply = server.reply(&json!(id));
+        let task = reply["result"]["structuredContent"]["taskId"].as_str();
+        let task = server.ended_task(task.unwrap_or_else(|| panic!("{reply}")));
+        let code = &task["result"]["structuredContent"]["exitCode"];
+        assert_eq!(code, 0, "{task}");
+    }
 }
 
 /// What is left of address space: too little for the stack of a thread, which is 2 MiB, and enough for everything else.

@@ -81,9 +81,11 @@ impl From<Error> for wit::Error {
             Error::TooLarge { .. } => wit::ErrorKind::TooLarge,
             // A person has to look at what became of the files; trying again cannot help.
             Error::Corrupt(_) | Error::Lost { .. } => wit::ErrorKind::Corrupt,
-            Error::Invalid(_) | Error::Newer { .. } | Error::Busy(_) | Error::Other(_) => {
-                wit::ErrorKind::Other
-            }
+            Error::Invalid(_)
+            | Error::Newer { .. }
+            | Error::Busy(_)
+            | Error::Unopened(_)
+            | Error::Other(_) => wit::ErrorKind::Other,
         };
         Self {
             kind,

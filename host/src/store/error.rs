@@ -64,6 +64,12 @@ pub enum Error {
          look for a backburner that is stopped or hangs, and let it go on or kill it"
     )]
     Busy(#[source] Cause),
+    /// One of its files cannot be opened. SQLite does not say why.
+    #[error(
+        "a file of the store cannot be opened: it is gone, or too few file descriptors are left, then raise \
+         the limit (`ulimit -n`) or ask for less at once"
+    )]
+    Unopened(#[source] Cause),
     /// Anything else, for example an I/O error.
     #[error("the store failed")]
     Other(#[source] Cause),

@@ -188,6 +188,7 @@ impl From<SqlError> for Error {
             _ if code.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::NoSpace(cause),
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Corrupt(cause),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy(cause),
+            ErrorCode::CannotOpen => Self::Unopened(cause),
             _ => Self::Other(cause),
         }
     }
