@@ -65,6 +65,8 @@ pub enum ServeError {
 /// # Errors
 /// See [`ServeError`]; nothing has been written to standard output then.
 pub fn stdio(settings: Settings) -> Result<(), ServeError> {
+    // A limit on the size of files is then an error of the write like any other, and not the end of the server.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     require_descriptors()?;
     let streams = stdio::Streams::take()?;
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;

@@ -1,4 +1,4 @@
-//! The real binary where something is short: threads, descriptors. It works, or says what is missing.
+//! The real binary where something is short: threads, descriptors, room in a file. It works, or says what is missing.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,7 @@ use std::thread;
 
 use backburner_tests::{
     Client, PATIENCE, Server, Setup, TestDir, descriptors, limit_descriptors, limit_address_space,
-    request, run_call, threads, address_space_kib,
+    request, run_call, threads, tool_call, until, address_space_kib,
 };
 use serde_json::{Value, json};
 
@@ -255,4 +255,52 @@ fn the_command_line_says_that_no_thread_can_be_made() {
         said = says_so;
     }
     panic!("there was always a thread, or never: {said}");
+}
+
+/// In blocks of 512 bytes, or of a kilobyte in some shells: more than a new store needs, and soon used up.
+const FILE_BLOCKS: u32 = 256;
+
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
+    let dir = TestDir::new();
+    let setup = Setup::flags(&["--direct-limit", "0"]);
+    let limit = format!("-f {FILE_BLOCKS}");
+    let mut server = Server::spawn(&mut limited(&limit, &setup.command(&dir)));
+    // What a job is given is in the store too.
+    let arguments = json!({ "command": "wc -c", "stdin": "x".repeat(30_000) });
+    let mut ids = Vec::new();
+    let refusal = until(PATIENCE, "a file to be full", || {
+        let reply = server.request("tools/call", &tool_call(&arguments), Client::Tasks);
+        match reply["result"]["taskId"].as_str() {
+            Some(id) => {
+                ids.push(id.to_owned());
+                Err(format!("{} jobs were started", ids.len()))
+            }
+            None => Ok(reply),
+        }
+    });
+    let is_error = refusal["error"]["code"] == -32603 || refusal["result"]["isError"] == true;
+    assert!(is_error, "{refusal}");
+    server.assert_alive();
+    for id in &ids {
+        let task = server.ended_task(id);
+        assert_eq!(task["result"]["structuredContent"]["exitCode"], 0, "{task}");
+    }
+    let exit = server.close();
+    assert!(exit.status.success(), "{exit:?}");
+    let mut unlimited = Server::start(&dir);
+    let id = unlimited.call(&arguments);
+    assert_eq!(unlimited.ended_task(&id)["status"], "completed");
+}
+
+#[test]
+fn a_server_that_cannot_write_any_file_says_so() {
+    let dir = TestDir::new();
+    let output = output(&mut limited("-f 0", &Setup::default().command(&dir)), "");
+    let words = stderr(&output);
+    assert!(
+        output.status.code().is_some_and(|code| code != 0),
+        "{output:?}"
+    );
+    assert!(words.contains("backburner.db"), "{words}");
 }

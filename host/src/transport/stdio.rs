@@ -62,8 +62,6 @@ impl Streams {
 /// # Errors
 /// Where the system refuses a thread, a timer or a signal handler at the start.
 pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<()> {
-    // A limit on the size of files is then an error of the write like any other, and not the end of the server.
-    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
     let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(File::from(streams.input)));
     let (connection, events) = Connection::new(Parts {
