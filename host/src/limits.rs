@@ -46,6 +46,7 @@ pub(crate) const STUCK_LOOK: Duration = Duration::from_millis(30);
 /// How long a stdio server goes on after end of file, to finish what it is answering. The promise is to be gone
 /// after 100 ms; the rest is for the process to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
+const _: () = assert!(SHUTDOWN_GRACE.as_millis() < 100);
 
 /// How many bytes of replies wait for a client that does not read, before its requests are not worked on either.
 pub(crate) const UNREAD_REPLIES_BYTES: usize = 1024 * 1024;

@@ -3,18 +3,22 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use backburner_tests::{
-    Client, PATIENCE, Server, Setup, TestDir, check_message, peak_memory_kib, request,
+    Client, Exit, PATIENCE, Server, Setup, TestDir, check_message, peak_memory_kib, request,
     resident_memory_kib, run_call, until,
 };
 use serde_json::{Value, json};
 
-/// The promise is 100 ms. A shared machine may take the processor away for a few hundred; a server that waits for
-/// its job, or for a timer of a second, is still told apart.
-const PROMPT_EXIT: Duration = Duration::from_millis(600);
+/// The promise.
+const PROMPT_EXIT: Duration = Duration::from_millis(100);
+
+/// How many servers are ended until one was prompt: a shared machine takes the processor away for longer, but not each
+/// time.
+const ENDS: u32 = 10;
 
 /// How much memory may grow while something huge goes by: the allocator's slack, and one accepted message (4 MiB)
 /// in a few copies, but not what goes by.
@@ -141,61 +145,114 @@ fn the_limit_of_a_line_is_what_the_flag_says() {
     server.assert_alive();
 }
 
+/// Ends servers that `prepare` makes by closing their input, until one has ended as promptly as is promised.
+fn assert_prompt_exit(mut prepare: impl FnMut() -> Server, mut look: impl FnMut(&Exit)) {
+    let mut quickest = Duration::MAX;
+    for _ in 0..ENDS {
+        let mut server = prepare();
+        let closed = Instant::now();
+        server.close_stdin();
+        let exit = server.wait_exit(PATIENCE);
+        quickest = quickest.min(closed.elapsed());
+        assert!(exit.status.success(), "{exit:?}");
+        look(&exit);
+        if quickest <= PROMPT_EXIT {
+            return;
+        }
+    }
+    panic!("the quickest of {ENDS} took {quickest:?}");
+}
+
+/// A job that goes on until its gate is opened.
+struct Gated {
+    gate: PathBuf,
+}
+
+impl Gated {
+    fn new(dir: &TestDir) -> Self {
+        let gate = dir.path().join("gate");
+        Self { gate }
+    }
+
+    fn line(&self) -> String {
+        let gate = self.gate.display();
+        format!("until [ -e '{gate}' ]; do sleep 0.05; done; echo went on; exit 7")
+    }
+
+    /// Sees that the jobs of these tasks run, opens the gate, and sees that they end as they should.
+    fn assert_alive(&self, dir: &TestDir, tasks: &[String]) {
+        let mut server = Server::start(dir);
+        for id in tasks {
+            assert_eq!(server.task(id)["status"], "working");
+        }
+        fs::write(&self.gate, "").expect("the test's directory can be written");
+        for id in tasks {
+            let task = server.ended_task(id);
+            assert_eq!(task["result"]["structuredContent"]["exitCode"], 7, "{task}");
+            let text = task["result"]["content"][0]["text"].as_str();
+            assert!(text.is_some_and(|text| text.contains("went on")), "{task}");
+        }
+    }
+}
+
 #[test]
 fn end_of_input_ends_the_server_at_once_and_not_its_job() {
     let dir = TestDir::new();
-    let mut server = Server::start_with(&dir, &Setup::flags(&["--direct-limit", "0"]));
-    let go = dir.path().join("go");
-    let id = server.run(&format!(
-        "until [ -e '{}' ]; do sleep 0.05; done; echo went on; exit 7",
-        go.display()
-    ));
-    let closed = Instant::now();
-    server.close_stdin();
-    let exit = server.wait_exit(PATIENCE);
-    let elapsed = closed.elapsed();
-    assert!(elapsed < PROMPT_EXIT, "it took {elapsed:?}");
-    assert!(exit.status.success(), "{exit:?}");
-
-    let mut second = Server::start(&dir);
-    assert_eq!(second.task(&id)["status"], "working");
-    fs::write(go, "").expect("the test's directory can be written");
-    let task = second.ended_task(&id);
-    assert_eq!(task["status"], "completed");
-    assert_eq!(task["result"]["structuredContent"]["exitCode"], 7);
-    assert!(
-        task["result"]["content"][0]["text"]
-            .as_str()
-            .is_some_and(|text| text.contains("went on"))
-    );
+    let gated = Gated::new(&dir);
+    let mut tasks = Vec::new();
+    let prepare = || {
+        let mut server = Server::start_with(&dir, &Setup::flags(&["--direct-limit", "0"]));
+        tasks.push(server.run(&gated.line()));
+        server
+    };
+    assert_prompt_exit(prepare, |exit| assert!(exit.unread.is_empty(), "{exit:?}"));
+    gated.assert_alive(&dir, &tasks);
 }
 
 #[test]
 fn end_of_input_ends_the_server_also_while_a_call_waits() {
     let dir = TestDir::new();
-    let mut server = warm(&dir);
-    let id = server.post("tools/call", &run_call("sleep 60"), Client::Plain);
-    // Answered only after the server has read the call before it.
-    server.assert_alive();
-    let closed = Instant::now();
-    let exit = server.close();
-    let elapsed = closed.elapsed();
-    assert!(elapsed < PROMPT_EXIT, "it took {elapsed:?}");
-    assert_eq!(
-        exit.unread.len(),
-        1,
-        "the waiting call is answered: {exit:?}"
-    );
-    assert_eq!(exit.unread[0]["id"], id);
-    let task = exit.unread[0]["result"]["structuredContent"]["taskId"].as_str();
-    cancel(&dir, task.expect("the answer names the task"));
+    let gated = Gated::new(&dir);
+    let prepare = || {
+        let mut server = warm(&dir);
+        server.post("tools/call", &run_call(&gated.line()), Client::Plain);
+        // Answered only after the server has read the call before it.
+        server.assert_alive();
+        server
+    };
+    let mut tasks = Vec::new();
+    assert_prompt_exit(prepare, |exit| {
+        assert_eq!(
+            exit.unread.len(),
+            1,
+            "the waiting call is answered: {exit:?}"
+        );
+        let task = exit.unread[0]["result"]["structuredContent"]["taskId"].as_str();
+        tasks.push(task.expect("the answer names the task").to_owned());
+    });
+    gated.assert_alive(&dir, &tasks);
 }
 
-/// Does not leave a job behind.
-fn cancel(dir: &TestDir, id: &str) {
-    let mut server = Server::start(dir);
-    server.result("tasks/cancel", &json!({ "taskId": id }), Client::Tasks);
-    server.ended_task(id);
+#[test]
+fn end_of_input_ends_the_server_also_while_a_call_cannot_go_on() {
+    let dir = TestDir::new();
+    warm(&dir).close();
+    let store = rusqlite::Connection::open(dir.data().join("backburner.db"));
+    let store = store.expect("the store is there");
+    let prepare = || {
+        let mut server = warm(&dir);
+        store
+            .execute_batch("BEGIN IMMEDIATE")
+            .expect("nobody writes");
+        server.post("tools/call", &run_call("true"), Client::Plain);
+        server
+    };
+    assert_prompt_exit(prepare, |exit| {
+        assert!(exit.unread.is_empty(), "nothing could be written: {exit:?}");
+        store.execute_batch("ROLLBACK").expect("it was begun");
+    });
+    let mut server = warm(&dir);
+    server.run("true");
 }
 
 #[test]
