@@ -32,8 +32,8 @@ pub use message::{
 };
 pub use plan::{CrashPoint, Plan, Side, Step, Trouble};
 pub use proc::{
-    children, command_lines, descriptors, limit_descriptors, limit_address_space, peak_memory_kib,
-    resident_memory_kib, threads, address_space_kib,
+    address_space_kib, children, command_lines, descriptors, limit_address_space,
+    limit_descriptors, peak_memory_kib, resident_memory_kib, threads,
 };
 pub use server::{Exit, Server};
 pub use setup::Setup;

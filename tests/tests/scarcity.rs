@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 
 use backburner_tests::{
-    Client, PATIENCE, Server, Setup, TestDir, descriptors, limit_descriptors, limit_address_space,
-    request, run_call, threads, tool_call, until, address_space_kib,
+    Client, PATIENCE, Server, Setup, TestDir, address_space_kib, descriptors, limit_address_space,
+    limit_descriptors, request, run_call, threads, tool_call, until,
 };
 use serde_json::{Value, json};
 

@@ -146,22 +146,5 @@ impl Wait {
     }
 }
 
-/// Resolves when one of the jobs does not run any more; never where there is none.
-async fn any_ended(jobs: &Arc<dyn Jobs>, ids: &[String]) {
-    let mut ended: Vec<_> = ids
-        .iter()
-        .filter_map(|id| id.parse::<Uuid>().ok())
-        .map(|id| jobs.ended(id))
-        .collect();
-    let first = std::future::poll_fn(move |cx| {
-        if ended.iter_mut().any(|job| pin!(job).poll(cx).is_ready()) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    });
-    first.await;
-}
-
 #[cfg(test)]
 mod tests;

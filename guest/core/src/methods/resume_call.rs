@@ -34,8 +34,9 @@ pub(crate) fn resume(
         return Outcome::Nothing;
     }
     match ticket {
-        Ticket::Call(call) => answer(world, cx, &call, why)
-            .unwrap_or_else(|error| unanswered(cx, call, why, &error)),
+        Ticket::Call(call) => {
+            answer(world, cx, &call, why).unwrap_or_else(|error| unanswered(cx, call, why, &error))
+        }
         Ticket::Held(held) => begin(config, world, cx, &held, why)
             .unwrap_or_else(|error| failure(&held.request, &error)),
     }

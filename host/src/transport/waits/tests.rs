@@ -3,15 +3,18 @@
 use std::io::{Cursor, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use uuid::Uuid;
 
 use super::super::blocking::Blocking;
 use super::super::connection::Parts;
 use super::super::input::Lines;
 use super::super::output::Output;
 use super::*;
+use crate::clock::now_ms;
 use crate::engine::Pool;
-use crate::jobs::{Failure, Fragment, Progress, Spec, StartError, State, StopReason};
+use crate::jobs::{Failure, Fragment, Jobs, Progress, Spec, StartError, State, StopReason};
 use crate::store::MemoryStore;
 
 /// How long a client without Tasks waits here.
