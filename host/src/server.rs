@@ -29,7 +29,7 @@ pub struct Builder<S, J> {
 /// calls it, as many at the same time as there are messages, so bound those.
 ///
 /// ```no_run
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// # async fn example(body: String) -> Result<(), Box<dyn std::error::Error>> {
 /// use std::path::Path;
 ///
 /// use backburner::Server;
@@ -45,7 +45,7 @@ pub struct Builder<S, J> {
 ///     .jobs(SupervisedJobs::open(data.dir(), data.path(), program)?)
 ///     .build()?;
 /// let client = server.client("uid:1000");
-/// let reply = client.message(r#"{"jsonrpc":"2.0","id":1,"method":"…"}"#).await;
+/// let reply = client.message(body).await;
 /// # Ok(())
 /// # }
 /// ```
