@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 /** The command line of the stdio server. Its options are those of the native one. */
 
 import { homedir } from 'node:os';

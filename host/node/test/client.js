@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-import { eventually } from './support.js';
+import { NODE_OPTIONS, eventually } from './support.js';
 
 const BIN = fileURLToPath(new URL('../bin/backburner-node.js', import.meta.url));
 const VERSION = '2026-07-28';
@@ -33,7 +33,7 @@ export class Client {
    * @param {string[]} options
    */
   constructor(cx, dataDir, options = ['--direct-limit', '0']) {
-    this.child = spawn(process.execPath, [BIN, '--data-dir', dataDir, ...options], {
+    this.child = spawn(process.execPath, [...NODE_OPTIONS, BIN, '--data-dir', dataDir, ...options], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.stderr = '';

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { temporaryDirectory } from './support.js';
+import { NODE_OPTIONS, temporaryDirectory } from './support.js';
 
 const HOST = fileURLToPath(new URL('conformance-host.js', import.meta.url));
 const isBuilt = existsSync(new URL('../dist/conformance/', import.meta.url));
@@ -26,7 +26,9 @@ class Host {
 
   /** @param {Kind} kind @param {string} directory */
   constructor(kind, directory) {
-    this.#child = spawn(process.execPath, [HOST, kind, directory], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn(process.execPath, [...NODE_OPTIONS, HOST, kind, directory], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { Component, FunctionJobs, MemoryStore, ProcessJobs, SqliteStore, instantiate, loadServer } from '../src/index.js';
 import { meta } from './client.js';
+import { NODE_OPTIONS } from './support.js';
 
 const BIN = fileURLToPath(new URL('../bin/backburner-node.js', import.meta.url));
 const server = new URL('../dist/server/', import.meta.url);
@@ -44,7 +45,9 @@ const duration = (ms) => (ms < 1 ? `${(ms * 1000).toFixed(0)} µs` : `${ms.toFix
 
 /** Starts a server, asks one thing, and ends it. @param {string} directory */
 async function firstReply(directory) {
-  const child = spawn(process.execPath, [BIN, '--data-dir', directory], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...NODE_OPTIONS, BIN, '--data-dir', directory], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   child.stdin.end(`${request('server/discover')}\n`);
   await once(child.stdout, 'data');
   await once(child, 'close');

@@ -4,6 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** What Node is told for a process that opens a store: not to warn of `node:sqlite`, which Node 22 calls experimental. */
+export const NODE_OPTIONS = ['--disable-warning=ExperimentalWarning'];
+
 /**
  * A directory that is deleted after the test.
  *

@@ -1,12 +1,10 @@
 /**
  * The store as a SQLite file, which several processes use at the same time: write-ahead logging, so that reads never
  * wait for writes, and each commit synchronised to the disk before it returns.
- *
- * Node's own `node:sqlite` where there is one, else `better-sqlite3`; what is used here is common to both.
  */
 
 import { chmodSync, closeSync, openSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { DatabaseSync } from 'node:sqlite';
 
 import { BUSY_TIMEOUT, SCAN_BYTES, SCAN_ENTRIES } from '../limits.js';
 import { pause } from '../pause.js';
@@ -15,24 +13,21 @@ import { checkChanges, checkExpectation, compareKeys, endOfPrefix, storeError } 
 
 /** @import { Change, Entry, ErrorKind, Versioned } from '../../dist/server/interfaces/backburner-server-store.js' */
 
-/**
- * @typedef {object} Statement
- * @property {(...values: any[]) => any} get
- * @property {(...values: any[]) => any} run
- * @property {(...values: any[]) => Iterable<any>} iterate
- *
- * @typedef {{ exec(sql: string): unknown, prepare(sql: string): Statement, close(): unknown }} Database
- */
-
 /** The number of the schema below, in the file's `user_version`. */
 const FORMAT = 1;
 
-/** Values are blobs, since not every driver gives a text with a NUL in it back as it was. */
+/** Values are blobs, since `node:sqlite` gives a text back only up to the first NUL in it. */
 const SCHEMA = `
   CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL, version INTEGER NOT NULL) STRICT;
   CREATE TABLE sequence (last INTEGER NOT NULL) STRICT;
   INSERT INTO sequence VALUES (0);
   PRAGMA user_version = ${FORMAT};`;
+
+/**
+ * A row of the table, or those of its columns that a statement asks for; the schema is strict.
+ *
+ * @typedef {{ key: string, value: Uint8Array, version: number }} Row
+ */
 
 export class SqliteStore {
   #database;
@@ -46,7 +41,7 @@ export class SqliteStore {
   constructor(path) {
     closeSync(openSync(path, 'a', 0o600));
     chmodSync(path, 0o600);
-    this.#database = openDatabase(path);
+    this.#database = new DatabaseSync(path);
     this.#database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     patiently(() => this.#database.exec('PRAGMA journal_mode = WAL'));
     this.#database.exec('PRAGMA synchronous = FULL');
@@ -65,7 +60,7 @@ export class SqliteStore {
    */
   get(key) {
     return guarded(() => {
-      const row = this.#statements.get.get(key);
+      const row = this.#row(key);
       return row && { value: text(row.value), version: BigInt(row.version) };
     });
   }
@@ -100,14 +95,19 @@ export class SqliteStore {
     });
   }
 
+  /** @param {string} key @returns {Omit<Row, 'key'> | undefined} */
+  #row(key) {
+    return /** @type {any} */ (this.#statements.get.get(key));
+  }
+
   /** @param {Change[]} changes */
   #write(changes) {
-    const { get, next, put, remove } = this.#statements;
+    const { next, put, remove } = this.#statements;
     for (const change of changes) {
-      const found = get.get(change.val.key);
+      const found = this.#row(change.val.key);
       checkExpectation(change, found && BigInt(found.version));
     }
-    const { last } = next.get();
+    const { last } = /** @type {{ last: number }} */ (next.get());
     for (const { tag, val } of changes) {
       if (tag === 'put') put.run(val.key, Buffer.from(val.value), last);
       else remove.run(val.key);
@@ -124,28 +124,15 @@ export class SqliteStore {
 
   #prepareSchema() {
     this.#database.exec('BEGIN IMMEDIATE');
-    const { user_version: found } = this.#database.prepare('PRAGMA user_version').get();
+    const pragma = this.#database.prepare('PRAGMA user_version').get();
+    const { user_version: found } = /** @type {{ user_version: number }} */ (pragma);
     if (found === 0) this.#database.exec(SCHEMA);
     this.#database.exec('COMMIT');
     if (found > FORMAT) throw new Error(`the store has format ${found}, which only a newer version knows`);
   }
 }
 
-/** @param {string} path @returns {Database} */
-function openDatabase(path) {
-  const require = createRequire(import.meta.url);
-  try {
-    // The types of Node 20 do not have it.
-    const { DatabaseSync } = require(/** @type {string} */ ('node:sqlite'));
-    return new DatabaseSync(path);
-  } catch (error) {
-    if (codeOf(error) !== 'ERR_UNKNOWN_BUILTIN_MODULE') throw error;
-    const BetterSqlite = require('better-sqlite3');
-    return new BetterSqlite(path);
-  }
-}
-
-/** @param {Database} database */
+/** @param {DatabaseSync} database */
 function statements(database) {
   const scan = (/** @type {string} */ start) =>
     database.prepare(
@@ -164,7 +151,7 @@ function statements(database) {
   };
 }
 
-/** @param {Iterable<any>} rows */
+/** @param {Iterable<any>} rows of the type `Row` */
 function page(rows) {
   /** @type {Entry[]} */
   const entries = [];
@@ -229,29 +216,15 @@ const KINDS = new Map([
   [13, 'no-space'],
   [26, 'corrupt'],
 ]);
-/** The same, as `better-sqlite3` calls them. */
-const NAMES = new Map([
-  ['SQLITE_BUSY', 5],
-  ['SQLITE_CORRUPT', 11],
-  ['SQLITE_FULL', 13],
-  ['SQLITE_NOTADB', 26],
-]);
 
 /**
- * What an error of either driver is; `undefined` where it is none of SQLite's.
+ * What an error means; `undefined` where it is none of SQLite's.
  *
  * @param {any} error
  * @returns {Kind | undefined}
  */
 function kindOf(error) {
-  if (error instanceof TypeError && codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'corrupt';
-  const code = String(codeOf(error));
-  if (code === 'ERR_SQLITE_ERROR') return KINDS.get(error.errcode & 0xff) ?? 'other';
-  if (!code.startsWith('SQLITE_')) return undefined;
-  return KINDS.get(NAMES.get(code.split('_').slice(0, 2).join('_')) ?? 0) ?? 'other';
-}
-
-/** @param {any} error */
-function codeOf(error) {
-  return error?.code;
+  if (error?.code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'corrupt';
+  if (error?.code !== 'ERR_SQLITE_ERROR') return undefined;
+  return KINDS.get(error.errcode & 0xff) ?? 'other';
 }
