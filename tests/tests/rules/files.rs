@@ -7,7 +7,7 @@ use backburner_tests::workspace;
 use walkdir::{DirEntry, WalkDir};
 
 /// What is in the workspace's directory and is not the project: results of builds, other tools' packages, history.
-const FOREIGN: [&str; 4] = ["target", ".git", "node_modules", "__pycache__"];
+const FOREIGN: [&str; 5] = ["target", "dist", ".git", "node_modules", "__pycache__"];
 
 /// One text file.
 pub(crate) struct File {
