@@ -13,7 +13,7 @@ use super::directory::{Condition, JobDirectory, Started};
 use super::limits::{BURIAL, BURIAL_PAUSE};
 use super::model::{End, Loss, Outcome};
 use super::processes::{self, Seen};
-use super::{files, output};
+use super::{clock, files, output};
 
 /// A job to bury.
 pub(crate) struct Burial<'a> {
@@ -46,11 +46,13 @@ impl Burial<'_> {
         if found == Found::StillThere {
             return Ok(None);
         }
-        let kind = loss(condition, same_boot, found);
         let started_at = match &origin {
             Some(origin) => origin.started_at,
             None => self.directory.made_at()?,
         };
+        // Without a record it is from this boot if it was made in it.
+        let same_boot = same_boot.unwrap_or(started_at >= clock::boot_ms());
+        let kind = loss(condition, same_boot, found);
         let usage = output::usage(self.directory.dir())?;
         // Whoever reserved the id did so only because there seemed to be no job.
         let unasked = condition == Condition::Reserved && kind == Loss::Files;
@@ -106,14 +108,13 @@ enum Found {
     StillThere,
 }
 
-/// What happened to a job of which this was found; `same_boot` is `None` where its record is gone.
-fn loss(condition: Condition, same_boot: Option<bool>, found: Found) -> Loss {
-    match (condition, same_boot, found) {
-        (Condition::Reserved, _, Found::Nothing) => Loss::NeverStarted,
-        (Condition::Whole, Some(true), _) => Loss::Supervisor,
-        (_, Some(true), _) | (_, _, Found::Killed | Found::StillThere) => Loss::Files,
-        // Where the record is gone too, the machine failed before the disk had it.
-        (_, Some(false) | None, Found::Nothing) => Loss::Machine,
+/// What happened to a job of which this was found.
+fn loss(condition: Condition, same_boot: bool, found: Found) -> Loss {
+    match (condition, found) {
+        (Condition::Reserved, Found::Nothing) => Loss::NeverStarted,
+        (Condition::Whole, _) if same_boot => Loss::Supervisor,
+        (_, Found::Nothing) if !same_boot => Loss::Machine,
+        _ => Loss::Files,
     }
 }
 

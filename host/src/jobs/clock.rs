@@ -1,15 +1,31 @@
 //! The clock that does not jump, and the name of the boot.
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Milliseconds since some moment of this boot, the same one for every process. Never jumps, and stands
 /// still while the machine is suspended: a job that cannot run does not use up its timeout.
 pub(crate) fn monotonic_ms() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    let millis = u64::try_from(now.tv_nsec / 1_000_000).unwrap_or(0);
+    milliseconds(clock_gettime(ClockId::Monotonic))
+}
+
+fn milliseconds(time: Timespec) -> u64 {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let millis = u64::try_from(time.tv_nsec / 1_000_000).unwrap_or(0);
     seconds * 1000 + millis
 }
+
+/// When this boot began, in milliseconds since 1970, by the wall clock as it is set now. Where the clock was set since,
+/// it is wrong by as much.
+pub(crate) fn boot_ms() -> u64 {
+    let up_ms = milliseconds(clock_gettime(BOOT_CLOCK));
+    crate::clock::now_ms().saturating_sub(up_ms)
+}
+
+/// Counts while the machine is suspended, where there is such a clock.
+#[cfg(target_os = "linux")]
+const BOOT_CLOCK: ClockId = ClockId::Boottime;
+#[cfg(not(target_os = "linux"))]
+const BOOT_CLOCK: ClockId = ClockId::Monotonic;
 
 /// What tells this boot of the machine from every other one; empty where the system does not say, and
 /// then every boot looks the same.

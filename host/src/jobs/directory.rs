@@ -22,8 +22,6 @@ const CONTROL: &str = "control";
 const STOP: &str = "stop";
 const RESERVE: &str = "outcome.reserve";
 const OUTCOME: &str = "outcome.json";
-const DAMAGED_RESERVE: &str = "reserve.damaged";
-const DAMAGED_OUTCOME: &str = "outcome.damaged";
 const RESERVED: &str = "reserved";
 
 /// What is put around everything that is written, so that a later version can tell what it reads.
@@ -144,9 +142,13 @@ impl JobDirectory {
         let control = match files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY) {
             Ok(Some(control)) => control,
             Ok(None) => return Ok(Wakened::Unreachable),
-            // Nobody has opened it: the supervisor is dead, or will look for a request once it has.
+            // Nobody has opened it: the supervisor is dead, or will look for a request once it has. One that has
+            // started its command listens to another file, of which somebody took the name.
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                return Ok(Wakened::Yes);
+                return Ok(match self.started() {
+                    Some(_) => Wakened::Unreachable,
+                    None => Wakened::Yes,
+                });
             }
             Err(error) => return Err(error),
         };
@@ -159,10 +161,27 @@ impl JobDirectory {
 
     /// Records why the job is to stop, and gives the cause in force: the first that was recorded.
     pub(crate) fn request_stop(&self, cause: StopCause) -> io::Result<StopCause> {
-        match rustix::fs::symlinkat(cause_name(cause), &self.dir, STOP) {
-            Ok(()) => Ok(cause),
-            Err(Errno::EXIST) => Ok(self.stop_cause()?.unwrap_or(cause)),
-            Err(error) => Err(error.into()),
+        loop {
+            match rustix::fs::symlinkat(cause_name(cause), &self.dir, STOP) {
+                Ok(()) => return Ok(cause),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if let Some(earlier) = self.stop_cause()? {
+                return Ok(earlier);
+            }
+            // Nobody of us made this, and nobody of us would understand it.
+            self.put_aside(STOP)?;
+        }
+    }
+
+    /// Moves what is in the place of a file of ours out of the way, so that somebody may look at it. It may be gone by
+    /// now.
+    fn put_aside(&self, name: &str) -> io::Result<()> {
+        let aside = format!("{name}.damaged-{}", std::process::id());
+        match self.dir.rename(name, &self.dir, aside) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -170,7 +189,7 @@ impl JobDirectory {
     pub(crate) fn stop_cause(&self) -> io::Result<Option<StopCause>> {
         match rustix::fs::readlinkat(&self.dir, STOP, Vec::new()) {
             Ok(name) => Ok(cause_named(&name.to_string_lossy())),
-            // No request is a file of another kind.
+            // What is no link is no request.
             Err(Errno::NOENT | Errno::INVAL) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -253,15 +272,11 @@ impl JobDirectory {
     /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in
     /// one step, so somebody else changed it.
     pub(crate) fn outcome(&self) -> io::Result<Option<Outcome>> {
-        let Some(text) = files::read(&self.dir, OUTCOME)? else {
-            return Ok(None);
-        };
-        match decode(&text) {
-            Err(error) if is_damage(&error) => {
-                self.dir.rename(OUTCOME, &self.dir, DAMAGED_OUTCOME)?;
-                Ok(None)
-            }
-            other => other.map(Some),
+        let outcome = files::read(&self.dir, OUTCOME)
+            .and_then(|text| text.map(|text| decode(&text)).transpose());
+        match outcome {
+            Err(error) if is_damage(&error) => self.put_aside(OUTCOME).map(|()| None),
+            other => other,
         }
     }
 
@@ -271,7 +286,7 @@ impl JobDirectory {
         let text = encode(outcome)?;
         let mut file = match files::overwrite(&self.dir, RESERVE) {
             Err(error) if files::is_other_kind(&error) => {
-                self.dir.rename(RESERVE, &self.dir, DAMAGED_RESERVE)?;
+                self.put_aside(RESERVE)?;
                 files::overwrite(&self.dir, RESERVE)
             }
             other => other,
@@ -279,7 +294,13 @@ impl JobDirectory {
         file.write_all(&text)?;
         file.set_len(text.len() as u64)?;
         file.sync_all()?;
-        self.dir.rename(RESERVE, &self.dir, OUTCOME)?;
+        match self.dir.rename(RESERVE, &self.dir, OUTCOME) {
+            Err(error) if files::is_other_kind(&error) => {
+                self.put_aside(OUTCOME)?;
+                self.dir.rename(RESERVE, &self.dir, OUTCOME)
+            }
+            other => other,
+        }?;
         files::sync(&self.dir)
     }
 
@@ -313,10 +334,8 @@ impl JobDirectory {
 
 /// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
 fn is_damage(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::InvalidData | ErrorKind::UnexpectedEof
-    )
+    let kinds = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
+    kinds.contains(&error.kind()) || files::is_other_kind(error)
 }
 
 fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {

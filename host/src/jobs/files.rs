@@ -18,10 +18,21 @@ pub(crate) fn create(dir: &Dir, name: &str) -> io::Result<File> {
     Ok(File::from(rustix::fs::openat(dir, name, how, private())?))
 }
 
-/// Opens a file for writing in place, creating it where it does not exist.
+/// Opens a file for writing in place, creating it where it does not exist. What is no file is an error that
+/// [`is_other_kind`] knows.
 pub(crate) fn overwrite(dir: &Dir, name: &str) -> io::Result<File> {
-    let how = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::openat(dir, name, how, private())?))
+    let how =
+        OFlags::WRONLY | OFlags::CREATE | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(dir, name, how, private()) {
+        // A FIFO that nobody reads.
+        Err(Errno::NXIO) => Err(Errno::LOOP),
+        other => other,
+    }?;
+    if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode).is_file() {
+        Ok(File::from(file))
+    } else {
+        Err(Errno::LOOP.into())
+    }
 }
 
 /// Opens a file or FIFO without ever waiting for it; `None` where it does not exist.
@@ -47,7 +58,7 @@ pub(crate) fn open_fifo(dir: &Dir, name: &str, access: OFlags) -> io::Result<Opt
     Ok(is_fifo.then_some(file))
 }
 
-/// Whether a name is that of a link or of a directory.
+/// Whether a name is that of something else than what was asked for: a link, a directory.
 pub(crate) fn is_other_kind(error: &io::Error) -> bool {
     let kinds = [Errno::LOOP, Errno::ISDIR].map(|kind| Some(kind.raw_os_error()));
     kinds.contains(&error.raw_os_error())

@@ -17,7 +17,7 @@
 //! | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 //! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
 //! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
-//! | `….damaged` | what was in place of something else, put aside |
+//! | `….damaged-…` | what somebody else put in the place of something, moved aside |
 //! | `reserved` | instead of everything above it: the job was stopped before anybody started it |
 //! | `supervisor.log` | only where the supervisor failed: why |
 //!
@@ -29,7 +29,8 @@
 //! environment, kills them, and says what happened. Never is a job said to have ended while one of them lives.
 //!
 //! On Linux a supervisor is a subreaper, so it sees every descendant until the last has ended. Elsewhere
-//! only the command's process group is known: what leaves the group leaves the job.
+//! only the command's process group is known: what leaves the group leaves the job, and what is left of a job whose
+//! supervisor or files are gone is not found.
 
 mod burial;
 mod clock;

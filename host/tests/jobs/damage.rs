@@ -9,12 +9,14 @@ use uuid::Uuid;
 
 use crate::lab::{Lab, eventually, processes_of, runs, shell};
 
-/// What a job has in its directory while it runs and has written something.
-const FILES: [&str; 6] = [
+/// What a job has in its directory while it runs and has written something, and what it will have.
+const FILES: [&str; 8] = [
     "spec.jsonl",
     "alive",
     "control",
+    "stop",
     "outcome.reserve",
+    "outcome.json",
     "out-00000000000000000000",
     "idx-00000000000000000000",
 ];
@@ -25,16 +27,24 @@ enum Damage {
     Deleted,
     Emptied,
     Garbage,
+    /// Half a record.
+    Torn,
+    /// A record of something else.
+    Other,
     Directory,
     Link,
+    Fifo,
 }
 
-const DAMAGES: [Damage; 5] = [
+const DAMAGES: [Damage; 8] = [
     Damage::Deleted,
     Damage::Emptied,
     Damage::Garbage,
+    Damage::Torn,
+    Damage::Other,
     Damage::Directory,
     Damage::Link,
+    Damage::Fifo,
 ];
 
 impl Damage {
@@ -46,11 +56,20 @@ impl Damage {
             Self::Deleted => Ok(()),
             Self::Emptied => fs::write(path, ""),
             Self::Garbage => fs::write(path, "\u{0}\u{1}{}\nnull\n"),
+            Self::Torn => fs::write(path, "{\"format\":1,"),
+            Self::Other => fs::write(path, "{\"format\":1,\"content\":17}"),
             Self::Directory => fs::create_dir(path),
             Self::Link => std::os::unix::fs::symlink("/dev/null", path),
+            Self::Fifo => mkfifo(path),
         }
         .expect("it is writable");
     }
+}
+
+fn mkfifo(path: &Path) -> std::io::Result<()> {
+    let made = std::process::Command::new("mkfifo").arg(path).status()?;
+    assert!(made.success(), "{} is a name that is free", path.display());
+    Ok(())
 }
 
 /// A job that runs until it is killed, and the process id of its supervisor.
@@ -162,19 +181,35 @@ fn a_running_job_does_not_need_its_record_any_more() {
 #[test]
 fn an_outcome_that_was_damaged_is_a_loss_and_not_an_error_for_ever() {
     let lab = Lab::new();
-    for text in [
-        "",
-        "{\"format\":1,",
-        "{\"format\":1,\"content\":17}",
-        "\u{0}",
-    ] {
+    for damage in DAMAGES {
         let (id, _) = lab.run(&shell("echo done"));
-        fs::write(lab.directory(id).join("outcome.json"), text).expect("it is writable");
+        damage.apply(&lab.directory(id).join("outcome.json"));
         let outcome = outcome(&lab, id);
         assert!(matches!(outcome.end, End::Lost { .. }), "{outcome:?}");
         assert_eq!(lab.outcome(id), outcome, "it never changes");
         assert_eq!(lab.text(id), "done\n");
     }
+}
+
+#[test]
+fn a_job_ends_whatever_is_in_the_place_of_its_outcome() {
+    let lab = Lab::new();
+    for damage in DAMAGES {
+        let id = lab.start(&shell("echo up; sleep 0.2; exit 7"));
+        lab.first_line(id);
+        damage.apply(&lab.directory(id).join("outcome.json"));
+        assert_eq!(lab.outcome(id).end, End::Exited { code: 7 }, "{damage:?}");
+    }
+}
+
+#[test]
+fn a_finished_job_of_this_boot_whose_files_are_gone_is_not_blamed_on_the_machine() {
+    let lab = Lab::new();
+    let (id, _) = lab.run(&shell("true"));
+    for file in ["outcome.json", "spec.jsonl", "alive"] {
+        fs::remove_file(lab.directory(id).join(file)).expect("it is there");
+    }
+    assert_eq!(outcome(&lab, id).end, lost(Loss::Files));
 }
 
 #[test]

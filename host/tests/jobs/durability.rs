@@ -230,6 +230,7 @@ fn a_job_whose_record_a_power_failure_took_is_lost_with_its_machine() {
             Some(text) => fs::write(record, text).expect("it is writable"),
             None => fs::remove_file(record).expect("it is there"),
         }
+        set_back(&directory.join("alive"));
         let end = lab.outcome(id).end;
         assert_eq!(
             end,
@@ -300,6 +301,14 @@ fn rubbish_of_a_crash_is_cleared_away_when_it_is_old() {
         workshop.join("new-fresh").exists(),
         "somebody may be at work in it"
     );
+}
+
+/// Makes a FIFO look as if it were made before this boot.
+fn set_back(fifo: &std::path::Path) {
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1);
+    let held = fs::File::options().read(true).write(true).open(fifo);
+    let held = held.expect("a FIFO that is opened for both does not wait");
+    held.set_modified(long_ago).expect("it is ours");
 }
 
 /// Makes a job's record say that its command is a process that was started at another time.
