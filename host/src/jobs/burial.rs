@@ -119,7 +119,7 @@ fn loss(condition: Condition, same_boot: bool, found: Found) -> Loss {
 }
 
 /// What provably belongs to the job: its supervisor, processes with its id in their environment, the command itself,
-/// their descendants, and the command's group as long as one of these is in it.
+/// their descendants, and the job's session as long as one of these is in it.
 fn remains(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
     let everything: Vec<Seen> = processes::all();
     let is_command = |seen: &Seen| {
@@ -137,10 +137,11 @@ fn remains(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
         })
         .copied()
         .collect();
-    if let Some(group) = started.map(|it| it.pid)
-        && proven.iter().any(|seen| seen.group == group)
+    // As long as one process is in it, a session keeps its number: nobody else can have been given that.
+    if let Some(session) = started.map(|it| it.session)
+        && proven.iter().any(|seen| seen.session == session)
     {
-        let members = others().filter(|seen| seen.group == group);
+        let members = others().filter(|seen| seen.session == session);
         let more: Vec<Seen> = members
             .filter(|seen| !proven.contains(seen))
             .copied()

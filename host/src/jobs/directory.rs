@@ -49,6 +49,8 @@ pub(crate) struct Started {
     pub(crate) pid: i32,
     /// When the kernel started it, in ticks since boot; 0 where that is not known.
     pub(crate) start_ticks: u64,
+    /// Its session, which its supervisor made for it and is the leader of.
+    pub(crate) session: i32,
 }
 
 /// Whether a job's supervisor lives.
@@ -89,6 +91,14 @@ impl JobDirectory {
     /// Takes an open directory for that of a job.
     pub(crate) fn new(dir: Dir) -> Self {
         Self { dir }
+    }
+
+    /// The working directory of this process, which is that of the job that it accompanies.
+    pub(crate) fn open_current() -> io::Result<Self> {
+        Ok(Self::new(Dir::open_ambient_dir(
+            ".",
+            cap_std::ambient_authority(),
+        )?))
     }
 
     /// The directory itself, for the output's files.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use cap_std::fs::Dir;
-use rustix::fs::{Mode, OFlags};
+use rustix::fd::AsFd;
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 /// What only its owner may read and write, whatever the umask allows.
@@ -28,7 +29,7 @@ pub(crate) fn overwrite(dir: &Dir, name: &str) -> io::Result<File> {
         Err(Errno::NXIO) => Err(Errno::LOOP),
         other => other,
     }?;
-    if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode).is_file() {
+    if kind_of(&file)? == FileType::RegularFile {
         Ok(File::from(file))
     } else {
         Err(Errno::LOOP.into())
@@ -47,15 +48,26 @@ pub(crate) fn open(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<F
 
 /// Opens a FIFO without ever waiting for it; `None` where there is none of this name, whatever else there is.
 pub(crate) fn open_fifo(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<File>> {
+    open_kind(dir, name, access, FileType::Fifo)
+}
+
+/// Opens a file for reading; `None` where there is none of this name, whatever else there is.
+pub(crate) fn open_file(dir: &Dir, name: &str) -> io::Result<Option<File>> {
+    open_kind(dir, name, OFlags::RDONLY, FileType::RegularFile)
+}
+
+fn open_kind(dir: &Dir, name: &str, access: OFlags, kind: FileType) -> io::Result<Option<File>> {
     let file = match open(dir, name, access) {
         Ok(Some(file)) => file,
         Ok(None) => return Ok(None),
         Err(error) if is_other_kind(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let found = rustix::fs::fstat(&file)?;
-    let is_fifo = rustix::fs::FileType::from_raw_mode(found.st_mode).is_fifo();
-    Ok(is_fifo.then_some(file))
+    Ok((kind_of(&file)? == kind).then_some(file))
+}
+
+fn kind_of(file: impl AsFd) -> io::Result<FileType> {
+    Ok(FileType::from_raw_mode(rustix::fs::fstat(file)?.st_mode))
 }
 
 /// Whether a name is that of something else than what was asked for: a link, a directory.

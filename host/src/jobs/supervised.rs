@@ -74,12 +74,23 @@ impl SupervisedJobs {
         }
     }
 
-    /// The job's directory; `None` for an unknown id.
+    /// The job's directory; `None` for an unknown id. What somebody else put in its place is moved away, and is nobody's
+    /// job.
     fn find(&self, id: Uuid) -> io::Result<Option<JobDirectory>> {
-        match self.jobs.open_dir(id.to_string()) {
+        let name = id.to_string();
+        match self.jobs.open_dir(&name) {
             Ok(dir) => Ok(Some(JobDirectory::new(dir))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => match self.jobs.symlink_metadata(&name) {
+                Ok(found) if !found.is_dir() => {
+                    ignore_missing(
+                        self.jobs
+                            .rename(&name, &self.workshop, unique("damaged", id)),
+                    )?;
+                    Ok(None)
+                }
+                _ => Err(error),
+            },
         }
     }
 
@@ -158,7 +169,12 @@ impl SupervisedJobs {
         // In this order: an outcome is written while the supervisor lives, so one that is missing after
         // its death will never come.
         if let Liveness::Alive(_) = directory.liveness()? {
-            return Ok(State::Running(self.progress(&directory)?));
+            let progress = self.progress(&directory)?;
+            // A request is as good as heard, unless somebody else took the wake-up: every look gives another one.
+            let heard = progress.stopping.is_none() || directory.wake()? == Wakened::Yes;
+            if heard {
+                return Ok(State::Running(progress));
+            }
         }
         if let Some(outcome) = directory.outcome()? {
             return Ok(State::Ended(outcome));

@@ -66,8 +66,8 @@ pub enum Error {
     Busy(#[source] Cause),
     /// One of its files cannot be opened. SQLite does not say why.
     #[error(
-        "a file of the store cannot be opened: it is gone, or too few file descriptors are left, then raise \
-         the limit (`ulimit -n`) or ask for less at once"
+        "a file of the store cannot be opened: it is gone, or this user may not open it, or too few file \
+         descriptors are left, then raise the limit (`ulimit -n`) or ask for less at once"
     )]
     Unopened(#[source] Cause),
     /// Anything else, for example an I/O error.

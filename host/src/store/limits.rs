@@ -24,7 +24,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a read believes that the store's files are where they were when somebody last looked. A look takes three
 /// system calls, a tenth of what a small request costs. A read that is too late by this much is like one that was
-/// answered before the files went; what a commit promises is never believed.
+/// answered before the files went; a commit looks each time, before it writes and before it is told.
 pub(super) const FILES_SEEN_FOR: Duration = Duration::from_millis(100);
 
 /// How many connections are kept when no call uses them. Each costs up to [`CACHE_KIB`] and some descriptors;

@@ -20,7 +20,7 @@ pub trait Store: Send + Sync {
     /// Reads one key; `None` where it does not exist, which is so for every key that could not be written.
     ///
     /// # Errors
-    /// [`Error::Corrupt`], [`Error::Lost`], [`Error::Busy`] or [`Error::Other`].
+    /// [`Error::Corrupt`], [`Error::Lost`], [`Error::Unopened`], [`Error::Busy`] or [`Error::Other`].
     fn get(&self, key: &str) -> Result<Option<Versioned>, Error>;
 
     /// Reads keys that start with `prefix` and are greater than `after`, in ascending order of their bytes.
@@ -37,7 +37,7 @@ pub trait Store: Send + Sync {
     /// Blocks for one synchronisation of the disk. No changes at all are a success without one.
     ///
     /// # Errors
-    /// Any [`Error`]; then nothing has changed.
+    /// Any [`Error`]; then nothing has changed, or, after [`Error::Lost`], nobody will find that it has.
     fn commit(&self, changes: &[Change]) -> Result<(), Error>;
 }
 

@@ -105,11 +105,11 @@ impl SqliteStore {
         }
     }
 
-    /// Begins to write, and not where others would not find it, as far as is known: with an index that others do
-    /// not use, this process has no lock against them, and would write over their commits.
+    /// Begins to write, and not where others would not find it: with an index that others do not use, this process
+    /// has no lock against them, and would write over their commits.
     fn begin<'c>(&self, connection: &'c Connection) -> Result<Transaction<'c>, Error> {
         let transaction = statement::begin(connection)?;
-        self.files.check_lately()?;
+        self.files.check()?;
         Ok(transaction)
     }
 }

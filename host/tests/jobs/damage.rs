@@ -2,9 +2,11 @@
 //! possible to stop, and what happened is told.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use backburner::jobs::{End, Jobs, Loss, Outcome, State, StopCause};
+use rustix::process::{Pid, Signal, kill_process};
 use uuid::Uuid;
 
 use crate::lab::{Lab, eventually, processes_of, runs, shell};
@@ -114,6 +116,8 @@ fn whatever_is_damaged_a_job_is_ended_only_when_nothing_of_it_runs_and_can_be_st
                 Ok(State::Running(_)) => {}
                 other => panic!("{damage:?} {file}: {other:?}"),
             }
+            let read = lab.jobs.read(id, 0, 100);
+            assert!(read.is_ok(), "{damage:?} {file}: {read:?}");
             lab.cancel(id);
             eventually(&format!("{damage:?} {file}: the job has ended"), || {
                 let state = lab.jobs.inspect(id).expect("it can be inspected");
@@ -137,6 +141,44 @@ fn a_job_whose_directory_is_deleted_is_killed_before_it_is_said_to_be_lost() {
     let outcome = outcome(&lab, id);
     assert_eq!((outcome.end, outcome.stopped), (lost(Loss::Files), None));
     assert_nothing_runs(id, &supervisor);
+}
+
+#[test]
+fn a_job_whose_directory_is_replaced_is_killed_before_it_is_said_to_be_lost() {
+    let lab = Lab::new();
+    for damage in [Damage::Emptied, Damage::Link, Damage::Fifo] {
+        let (id, supervisor) = lasting(&lab);
+        fs::remove_dir_all(lab.directory(id)).expect("it is ours");
+        damage.apply(&lab.directory(id));
+        lab.cancel(id);
+        assert_eq!(outcome(&lab, id).end, lost(Loss::Files), "{damage:?}");
+        assert_nothing_runs(id, &supervisor);
+    }
+}
+
+#[test]
+fn a_cancellation_whose_wake_up_somebody_took_is_heard_at_the_next_look() {
+    let lab = Lab::new();
+    let (id, supervisor) = lasting(&lab);
+    let control = lab.directory(id).join("control");
+    let mut thief = fs::File::options()
+        .read(true)
+        .write(true)
+        .open(control)
+        .expect("a FIFO that is opened for both does not wait");
+    // The supervisor does not look before it goes on, and then there is nothing to see.
+    suspend(&supervisor, Signal::STOP);
+    lab.cancel(id);
+    thief.read_exact(&mut [0]).expect("the wake-up is in it");
+    suspend(&supervisor, Signal::CONT);
+    drop(thief);
+    outcome(&lab, id);
+    assert_nothing_runs(id, &supervisor);
+}
+
+fn suspend(pid: &str, signal: Signal) {
+    let pid = pid.parse().ok().and_then(Pid::from_raw);
+    kill_process(pid.expect("a process id"), signal).expect("it is ours");
 }
 
 #[test]

@@ -162,6 +162,24 @@ fn a_killed_supervisor_is_a_lost_job_of_which_nothing_runs() {
 }
 
 #[test]
+fn a_process_with_another_environment_and_group_is_found_in_the_session() {
+    let lab = Lab::new();
+    let line = "set -m; env -i sleep 66 & echo $! $PPID; sleep 67";
+    let id = lab.start(&shell(line));
+    let line = lab.first_line(id);
+    let (bare, supervisor) = line.split_once(' ').expect("two process ids");
+    kill(supervisor);
+    let outcome = lab.outcome(id);
+    assert_eq!(
+        outcome.end,
+        End::Lost {
+            kind: Loss::Supervisor
+        }
+    );
+    assert!(!runs(bare), "{outcome:?}");
+}
+
+#[test]
 fn the_command_dies_with_its_supervisor_before_anybody_looks() {
     let lab = Lab::new();
     let id = lab.start(&shell("echo $$ $PPID; while :; do :; done"));
@@ -316,6 +334,7 @@ fn claim(directory: &std::path::Path, pid: u32) {
     let path = directory.join("spec.jsonl");
     let text = fs::read_to_string(&path).expect("it is there");
     let kept: Vec<&str> = text.lines().take(2).collect();
-    let started = format!(r#"{{"format":1,"content":{{"pid":{pid},"start_ticks":1}}}}"#);
+    let started =
+        format!(r#"{{"format":1,"content":{{"pid":{pid},"start_ticks":1,"session":{pid}}}}}"#);
     fs::write(path, format!("{}\n{started}", kept.join("\n"))).expect("it is writable");
 }

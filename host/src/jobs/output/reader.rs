@@ -5,7 +5,6 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use cap_std::fs::Dir;
-use rustix::fs::OFlags;
 
 use super::super::files;
 use super::super::limits::{READ_ATTEMPTS, READ_FRAGMENTS};
@@ -115,8 +114,8 @@ impl OpenSegment {
     /// Opens a segment; `None` where it has been deleted.
     fn open(dir: &Dir, segment: Segment) -> io::Result<Option<Self>> {
         // The index first: bytes are deleted before their index, so bytes without one never had one.
-        let index = files::open(dir, &index_name(segment.start), OFlags::RDONLY)?;
-        let Some(data) = files::open(dir, &data_name(segment.start), OFlags::RDONLY)? else {
+        let index = files::open_file(dir, &index_name(segment.start))?;
+        let Some(data) = files::open_file(dir, &data_name(segment.start))? else {
             return Ok(None);
         };
         Ok(Some(Self {

@@ -57,6 +57,8 @@ pub(super) fn list(dir: &Dir) -> io::Result<Vec<Segment>> {
             continue;
         };
         match entry.metadata() {
+            // Somebody else's.
+            Ok(metadata) if !metadata.is_file() => {}
             Ok(metadata) => {
                 found.push(Segment {
                     start,

@@ -100,7 +100,7 @@ pub(crate) fn command_line(pid: i32) -> String {
     text.trim_end().chars().take(COMMAND_LINE_CHARS).collect()
 }
 
-/// Reads `pid (name) state parent group … start …`, where the name may hold anything, also parentheses.
+/// Reads `pid (name) state parent group session … start …`, where the name may hold anything, also parentheses.
 fn parse_stat(pid: i32, text: &[u8]) -> Option<Seen> {
     let end_of_name = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[end_of_name + 1..]).ok()?;
@@ -108,12 +108,14 @@ fn parse_stat(pid: i32, text: &[u8]) -> Option<Seen> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    // The start is field 22 of all, and the group field 5.
-    let start_ticks = fields.nth(16)?.parse().ok()?;
+    let session = fields.next()?.parse().ok()?;
+    // The start is field 22 of all, and the session field 6.
+    let start_ticks = fields.nth(15)?.parse().ok()?;
     Some(Seen {
         pid,
         parent,
         group,
+        session,
         start_ticks,
         zombie: matches!(state, "Z" | "X"),
     })
@@ -125,9 +127,10 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_and_spaces_is_no_trap() {
-        let text = b"42 (a) Z 9 (x)) S 7 40 40 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2\n";
+        let text = b"42 (a) Z 9 (x)) S 7 40 41 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2\n";
         let seen = parse_stat(42, text).expect("it is a whole line");
-        assert_eq!((seen.parent, seen.group, seen.start_ticks), (7, 40, 98765));
+        assert_eq!((seen.parent, seen.group, seen.session), (7, 40, 41));
+        assert_eq!(seen.start_ticks, 98765);
         assert!(!seen.zombie);
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Seen {
     pub(crate) parent: i32,
     /// Its process group.
     pub(crate) group: i32,
+    /// Its session.
+    pub(crate) session: i32,
     /// When the kernel started it, in ticks since boot.
     pub(crate) start_ticks: u64,
     /// Whether it has ended and only waits for its parent to notice.
@@ -90,6 +92,7 @@ mod tests {
             pid,
             parent,
             group: pid,
+            session: pid,
             start_ticks: 0,
             zombie: false,
         }

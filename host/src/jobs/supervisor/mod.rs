@@ -67,8 +67,31 @@ pub fn supervise(id: Option<OsString>) -> ExitCode {
     match native::fork() {
         Ok(Side::Parent) => ExitCode::SUCCESS,
         Ok(Side::Child) => accompany(id),
-        Err(_no_process) => ExitCode::FAILURE,
+        Err(error) => refuse(&error),
     }
+}
+
+/// Leaves the outcome of a job for which there was no process, so that nobody takes its supervisor for killed.
+fn refuse(error: &io::Error) -> ExitCode {
+    let left = JobDirectory::open_current().and_then(|directory| {
+        let (origin, _) = directory.origin_and_spec()?;
+        directory.conclude(&Outcome {
+            started_at: origin.started_at,
+            ended_at: crate::clock::now_ms(),
+            duration_ms: 0,
+            end: End::NotStarted {
+                detail: format!("no process can be created: {error}"),
+            },
+            stopped: None,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            leftovers: Vec::new(),
+        })
+    });
+    if let Err(error) = left {
+        log(&format!("the supervisor cannot be started: {error}"));
+    }
+    ExitCode::FAILURE
 }
 
 /// Whether an engine started this process: then standard output is the FIFO `alive` of this directory.
@@ -83,7 +106,7 @@ fn accompany(id: Uuid) -> ExitCode {
     let origin_ms = clock::monotonic_ms();
     std::panic::set_hook(Box::new(|panic| log(&panic.to_string())));
     let done = detach().and_then(|alive| {
-        let directory = JobDirectory::new(Dir::open_ambient_dir(".", ambient_authority())?);
+        let directory = JobDirectory::open_current()?;
         carry_out(id, &directory)?;
         // Only now may the job count as ended.
         drop(alive);
@@ -145,7 +168,13 @@ fn record_started(directory: &JobDirectory, pid: Pid) {
     let pid = pid.as_raw_nonzero().get();
     let start_ticks = processes::look(pid).map_or(0, |seen| seen.start_ticks);
     // On a full disk it is not recorded: what is left of a lost job is found by its environment too.
-    let _unrecorded = directory.record_started(&Started { pid, start_ticks });
+    let session = rustix::process::getpid().as_raw_nonzero().get();
+    let started = Started {
+        pid,
+        start_ticks,
+        session,
+    };
+    let _unrecorded = directory.record_started(&started);
 }
 
 /// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again.

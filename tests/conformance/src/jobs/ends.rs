@@ -18,7 +18,8 @@ const SIGNALS: [(&str, &str); 3] = [
     ("SIGUSR1", "USR1"),
 ];
 
-/// Programs that cannot be executed: one that is not there, one that is no program, one that is a directory.
+/// Programs that cannot be executed: one that is not there, one whose directory is not, one that is no program,
+/// one that is a directory.
 const NO_PROGRAMS: [&str; 4] = [
     "backburner-no-such-program",
     "/no/such/file",

@@ -49,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
         needs: NEEDS,
         steps: &[
             Step::Do(start_limited),
-            Step::Restart { ms: 4_000 },
+            Step::Restart { ms: 7_000 },
             Step::Do(judge_limited),
         ],
     },
@@ -139,7 +139,7 @@ fn judge_alone(run: &mut Run) -> Result<(), Halt> {
 
 fn start_limited(run: &mut Run) -> Result<(), Halt> {
     let spec = Spec {
-        timeout_ms: Some(500),
+        timeout_ms: Some(3_000),
         ..shell("trap 'echo bye; exit 9' TERM; echo up; while :; do sleep 0.05; done 2>/dev/null")
     };
     start(&run.job(0), &spec)
@@ -153,9 +153,9 @@ fn judge_limited(run: &mut Run) -> Result<(), Halt> {
         &Some(StopCause::TimedOut),
     )?;
     same("how it ended", &outcome.end, &exited(9))?;
-    ensure(outcome.duration_ms < 3_500, || {
+    ensure(outcome.duration_ms < 6_500, || {
         format!(
-            "a job with a timeout of 500 ms took {} ms, until the next host came",
+            "a job with a timeout of 3 s took {} ms, until the next host came",
             outcome.duration_ms
         )
     })?;
