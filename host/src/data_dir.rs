@@ -5,7 +5,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -55,6 +55,15 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// It, or what it is said to be in, is a file or something else.
+    #[error(
+        "{path} is not a directory: choose another data directory with --data-dir or {VARIABLE}",
+        path = path.display()
+    )]
+    NotADirectory {
+        /// What is no directory.
+        path: PathBuf,
     },
     /// It could not be opened or made private.
     #[error(
@@ -119,7 +128,7 @@ impl DataDir {
     /// What is created has mode 0700 whatever the umask is; a directory that was there gets it.
     ///
     /// # Errors
-    /// [`Error::Create`], [`Error::Open`], [`Error::InUse`] and [`Error::Foreign`].
+    /// [`Error::Create`], [`Error::NotADirectory`], [`Error::Open`], [`Error::InUse`] and [`Error::Foreign`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         create(path)?;
         let unusable = |source| Error::Open {
@@ -212,8 +221,16 @@ fn create(path: &Path) -> Result<(), Error> {
         Ok(()) => make_lasting(path).map_err(failed),
         // Another process created it at the same time, and is responsible for it.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(_) if is_something_else(path) => Err(Error::NotADirectory {
+            path: path.to_owned(),
+        }),
         Err(error) => Err(failed(error)),
     }
+}
+
+/// Whether there is something that is no directory; a link that leads nowhere is nothing here.
+fn is_something_else(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_dir())
 }
 
 /// Gives a new directory the mode that a umask may have reduced, and makes sure that a power failure does not
@@ -245,7 +262,7 @@ fn check_use(path: &Path) -> Result<(), Error> {
         path: path.to_owned(),
         source,
     };
-    let is_ours = path.join(crate::serve::STORE_FILE).exists();
+    let is_ours = is_database(&path.join(crate::serve::STORE_FILE)).map_err(unusable)?;
     let is_empty = fs::read_dir(path).map_err(unusable)?.next().is_none();
     if is_ours || is_empty {
         return Ok(());
@@ -253,6 +270,19 @@ fn check_use(path: &Path) -> Result<(), Error> {
     Err(Error::InUse {
         path: path.to_owned(),
     })
+}
+
+/// Whether a file can be our store: it is SQLite's, or empty since SQLite has not written to it yet. Whose tables are in
+/// it is for the store to see.
+fn is_database(file: &Path) -> io::Result<bool> {
+    const MAGIC: &[u8] = b"SQLite format 3\0";
+    let mut begin = Vec::new();
+    match File::open(file) {
+        Ok(file) => file.take(MAGIC.len() as u64).read_to_end(&mut begin)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    Ok(begin.is_empty() || begin == MAGIC)
 }
 
 fn open_directory(path: &Path) -> io::Result<File> {
@@ -393,10 +423,11 @@ mod tests {
         let temporary = temporary();
         let file = temporary.path().join("file");
         fs::write(&file, "").expect("it can be written");
-        let error = DataDir::open(&file).expect_err("it is a file");
-        assert!(error.to_string().contains("/file"), "{error}");
-        let error = DataDir::open(&file.join("below")).expect_err("it is below a file");
-        assert!(error.to_string().contains("/file"), "{error}");
+        for path in [file.clone(), file.join("below"), file.join("far/below")] {
+            let error = DataDir::open(&path).expect_err("a file is in the way");
+            let text = error.to_string();
+            assert!(text.contains("/file is not a directory"), "{text}");
+        }
     }
 
     #[test]
@@ -416,16 +447,26 @@ mod tests {
 
     #[test]
     fn a_directory_of_somebodys_is_not_closed_to_others() {
-        let place = tempfile::tempdir().expect("there is room");
-        fs::write(place.path().join("index.html"), "").expect("there is room");
-        let open = Permissions::from_mode(0o755);
-        fs::set_permissions(place.path(), open).expect("it is ours");
-        let refused = DataDir::open(place.path()).expect_err("it is in use");
-        assert!(matches!(refused, Error::InUse { .. }), "{refused}");
-        let mode = fs::metadata(place.path())
-            .expect("it is there")
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o755);
+        for name in ["index.html", crate::serve::STORE_FILE] {
+            let place = tempfile::tempdir().expect("there is room");
+            fs::write(place.path().join(name), "no database").expect("there is room");
+            let open = Permissions::from_mode(0o755);
+            fs::set_permissions(place.path(), open).expect("it is ours");
+            let refused = DataDir::open(place.path()).expect_err("it is in use");
+            assert!(matches!(refused, Error::InUse { .. }), "{name}: {refused}");
+            assert_eq!(mode(place.path()), 0o755, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_data_directory_that_was_opened_to_others_is_closed_again() {
+        for begin in ["", "SQLite format 3\0 and more"] {
+            let place = tempfile::tempdir().expect("there is room");
+            fs::write(place.path().join(crate::serve::STORE_FILE), begin).expect("there is room");
+            let wrong = Permissions::from_mode(0o755);
+            fs::set_permissions(place.path(), wrong).expect("it is ours");
+            open(place.path());
+            assert_eq!(mode(place.path()), 0o700, "{begin:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What a person types, against the real binary.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
 
 use backburner_tests::{PATIENCE, TestDir, binary, until};
@@ -252,6 +253,19 @@ fn a_task_that_does_not_exist_is_an_error_with_status_125() {
         );
         assert!(done.stderr.contains("unknown task"), "{done:?}");
     }
+}
+
+#[test]
+fn a_directory_that_is_not_ours_keeps_its_mode() {
+    let dir = TestDir::new();
+    std::fs::create_dir(dir.data()).expect("there is room");
+    std::fs::write(dir.data().join("backburner.db"), "no database").expect("there is room");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(dir.data(), open).expect("it is ours");
+    let refused = backburner(&dir, &["run", "true"]);
+    assert_eq!(refused.status, Some(125), "{refused:?}");
+    let mode = std::fs::metadata(dir.data()).expect("it is there");
+    assert_eq!(mode.permissions().mode() & 0o777, 0o755);
 }
 
 #[test]
