@@ -255,6 +255,21 @@ fn a_task_that_does_not_exist_is_an_error_with_status_125() {
     }
 }
 
+/// An id that no test is given.
+const NO_ID: &str = "1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d";
+
+#[test]
+fn a_server_that_cannot_start_says_why_in_one_line() {
+    let dir = TestDir::new();
+    std::fs::write(dir.data(), "a file").expect("there is room");
+    for arguments in [&["run", "true"][..], &["show", NO_ID], &["cancel", NO_ID]] {
+        let failed = backburner(&dir, arguments);
+        assert_eq!(failed.status, Some(125), "{failed:?}");
+        assert!(failed.stderr.contains("is not a directory"), "{failed:?}");
+        assert_eq!(failed.stderr.lines().count(), 1, "{failed:?}");
+    }
+}
+
 #[test]
 fn a_directory_that_is_not_ours_keeps_its_mode() {
     let dir = TestDir::new();

@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::exit_code::FAILURE;
+
 /// The protocol's revision.
 const PROTOCOL_VERSION: &str = "2026-07-28";
 
@@ -30,7 +32,7 @@ const END_DEADLINE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Client {
     server: Child,
-    /// Taken only by `drop`, to close it.
+    /// Closed, and `None`, where the server is to end or has ended.
     input: Option<ChildStdin>,
     events: Receiver<Event>,
     last_id: u64,
@@ -65,7 +67,10 @@ pub(super) enum ClientError {
     /// The system has no thread to give.
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
-    /// The server ended, or does not take requests any more. It said why on its standard error, which is ours.
+    /// The server cannot serve, and has said why on its standard error, which is ours.
+    #[error("the server cannot serve")]
+    Unable,
+    /// The server ended for another reason.
     #[error("the server ended without an answer to {method}")]
     Gone { method: &'static str },
     /// The server does not answer.
@@ -196,9 +201,21 @@ impl Client {
     }
 
     fn send(&mut self, method: &'static str, message: &Value) -> Result<(), ClientError> {
-        let input = self.input.as_mut().expect("only `drop` takes the input");
         // A server that has ended closes the pipe: an error of the write says no more than that.
-        writeln!(input, "{message}").map_err(|_| ClientError::Gone { method })
+        let sent = self
+            .input
+            .as_mut()
+            .is_some_and(|input| writeln!(input, "{message}").is_ok());
+        if sent { Ok(()) } else { Err(self.gone(method)) }
+    }
+
+    /// Why a server does not take or give messages any more. It has closed its streams, so it ends now.
+    fn gone(&mut self, method: &'static str) -> ClientError {
+        drop(self.input.take());
+        match self.server.wait() {
+            Ok(status) if status.code() == Some(FAILURE.into()) => ClientError::Unable,
+            _ => ClientError::Gone { method },
+        }
     }
 
     fn line(&mut self, method: &'static str, give_up_at: Instant) -> Result<String, ClientError> {
@@ -214,7 +231,7 @@ impl Client {
                 Err(_) => return Err(ClientError::Silent { method }),
             }
         }
-        Err(ClientError::Gone { method })
+        Err(self.gone(method))
     }
 
     /// Waits until the server has closed its output, at most until the deadline or the next signal.

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 
 pub use self::arguments::{CancelOptions, Cli, Command, RunOptions, ServeOptions, ShowOptions};
+use self::client::ClientError;
 
 /// Carries out a command that is a client's.
 ///
@@ -48,14 +49,16 @@ pub fn explain() -> anyhow::Result<ExitCode> {
 /// Says what went wrong, where something did, and gives the exit status of the program.
 #[must_use]
 pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            // Nobody is left to be told that standard error is gone.
-            let _ = terminal::say(&format!("backburner: {error:#}"));
-            exit_code::FAILURE.into()
-        }
+    let error = match result {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
+    // A server that could not serve has said so on the same standard error.
+    if !matches!(error.downcast_ref(), Some(ClientError::Unable)) {
+        // Nobody is left to be told that standard error is gone.
+        let _ = terminal::say(&format!("backburner: {error:#}"));
     }
+    exit_code::FAILURE.into()
 }
 
 /// The command that shows a task, as a person has to type it to reach this same program and its data.

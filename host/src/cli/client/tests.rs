@@ -88,6 +88,16 @@ fn a_server_that_ends_is_an_error() {
 }
 
 #[test]
+fn a_server_that_cannot_serve_has_said_so_itself() {
+    for script in ["exit 125", "read -r request; exit 125"] {
+        let error = server(script)
+            .request("tasks/get", json!({}))
+            .expect_err("nobody answers");
+        assert!(matches!(error, ClientError::Unable), "{error}");
+    }
+}
+
+#[test]
 fn a_line_that_is_no_message_is_an_error() {
     let error = server("read -r request; echo hello")
         .request("tasks/get", json!({}))
