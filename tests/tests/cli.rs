@@ -133,22 +133,50 @@ fn a_run_prints_the_output_and_a_later_show_prints_the_same_result() {
         &["run", "for i in 1 2 3; do echo step $i; sleep 0.2; done"],
     );
     assert_eq!(run.status, Some(0), "{run:?}");
-    assert!(run.stdout.contains("step 1\nstep 2\nstep 3\n"), "{run:?}");
+    assert_eq!(run.stdout, "step 1\nstep 2\nstep 3\n");
     let id = task_id(&run);
+    assert_eq!(run.stderr.matches("exit code 0").count(), 1, "{run:?}");
     assert!(
         run.stderr.contains(&format!("show {id}")),
         "it says how to fetch it later: {run:?}"
     );
     let shown = backburner(&dir, &["show", &id]);
     assert_eq!(shown.status, Some(0), "{shown:?}");
-    assert!(
-        shown.stdout.contains(run.stdout.trim_end()),
-        "{shown:?} shows not what {run:?} printed"
-    );
-    assert!(shown.stdout.contains("completed"), "{shown:?}");
+    assert_eq!(shown.stdout, run.stdout);
+    assert!(shown.stderr.contains("completed"), "{shown:?}");
+    assert_eq!(shown.stderr.matches("exit code 0").count(), 1, "{shown:?}");
     let task = show_json(&dir, &id);
     assert_eq!(task["status"], "completed");
     assert_eq!(task["result"]["structuredContent"]["exitCode"], 0);
+}
+
+#[test]
+fn standard_output_is_what_the_command_wrote_and_nothing_else() {
+    let dir = TestDir::new();
+    for (line, written) in [
+        ("printf 'a\\n\\nb\\n'", "a\n\nb\n"),
+        ("true", ""),
+        ("echo; echo x; exit 3", "\nx\n"),
+        ("echo '(no output)'", "(no output)\n"),
+        ("echo begun; sleep 60 &", "begun\n"),
+    ] {
+        let run = backburner(&dir, &["run", "--label", "l", line]);
+        assert_eq!(run.stdout, written, "{line}: {run:?}");
+        assert!(run.stderr.contains("l: exit code "), "{line}: {run:?}");
+        let shown = backburner(&dir, &["show", &task_id(&run)]);
+        assert_eq!(shown.stdout, written, "{line}: {shown:?}");
+    }
+}
+
+#[test]
+fn the_processes_that_were_left_are_named_on_standard_error() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "sleep 60 & true"]);
+    assert_eq!(run.stdout, "", "{run:?}");
+    assert!(
+        run.stderr.contains("1 process was still running"),
+        "{run:?}"
+    );
 }
 
 #[test]
@@ -196,7 +224,7 @@ fn a_run_is_in_the_persons_directory_with_the_given_variables() {
     );
     let here = dir.path().canonicalize().expect("it exists");
     assert!(
-        run.stdout.contains(&format!("{}\n1 = one", here.display())),
+        run.stdout == format!("{}\n1 = one\n", here.display()),
         "{run:?}"
     );
 }
@@ -206,7 +234,7 @@ fn several_words_are_a_program_that_no_shell_looks_at() {
     let dir = TestDir::new();
     let run = backburner(&dir, &["run", "printf", "%s\\n", "$HOME; exit 9", "--json"]);
     assert_eq!(run.status, Some(0), "{run:?}");
-    assert!(run.stdout.contains("$HOME; exit 9\n--json"), "{run:?}");
+    assert_eq!(run.stdout, "$HOME; exit 9\n--json\n");
 }
 
 #[test]
@@ -223,10 +251,10 @@ fn a_detached_run_prints_the_id_alone_and_can_be_cancelled_later() {
     assert_eq!(show_json(&dir, id)["status"], "working");
     until(PATIENCE, "the job to have written", || {
         let shown = backburner(&dir, &["show", id]);
-        if shown.stdout.contains("begun") {
+        if shown.stderr.contains("begun") {
             Ok(())
         } else {
-            Err(shown.stdout)
+            Err(shown.stderr)
         }
     });
     let cancelled = backburner(&dir, &["cancel", id]);
@@ -241,22 +269,40 @@ fn a_detached_run_prints_the_id_alone_and_can_be_cancelled_later() {
     );
 }
 
+/// An id that no test is given.
+const NO_ID: &str = "1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d";
+
 #[test]
 fn a_task_that_does_not_exist_is_an_error_with_status_125() {
     let dir = TestDir::new();
-    for command in ["show", "cancel"] {
-        let done = backburner(&dir, &[command, "1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d"]);
+    backburner(&dir, &["run", "true"]);
+    for (command, id) in [("show", NO_ID), ("cancel", NO_ID), ("show", "1")] {
+        let done = backburner(&dir, &[command, id]);
         assert_eq!(
             (done.status, done.stdout.as_str()),
             (Some(125), ""),
             "{done:?}"
         );
-        assert!(done.stderr.contains("unknown task"), "{done:?}");
+        let words = format!("backburner: no task {id} in {}: ", dir.data().display());
+        assert!(done.stderr.starts_with(&words), "{done:?}");
+        assert!(!done.stderr.contains("-32602"), "{done:?}");
     }
 }
 
-/// An id that no test is given.
-const NO_ID: &str = "1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d";
+#[test]
+fn looking_for_a_task_creates_no_directory() {
+    let dir = TestDir::new();
+    for command in ["show", "cancel"] {
+        let done = backburner(&dir, &[command, NO_ID]);
+        assert_eq!(done.status, Some(125), "{done:?}");
+        assert!(done.stderr.contains("no task"), "{done:?}");
+        assert!(!dir.data().exists(), "{command} made a directory");
+    }
+    std::fs::create_dir(dir.data()).expect("there is room");
+    backburner(&dir, &["show", NO_ID]);
+    let mut inside = std::fs::read_dir(dir.data()).expect("it is there");
+    assert!(inside.next().is_none(), "show made a store");
+}
 
 #[test]
 fn a_server_that_cannot_start_says_why_in_one_line() {

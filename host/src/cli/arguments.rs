@@ -133,6 +133,10 @@ impl ServeOptions {
 /// What to run, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
+Output: when the command has ended, what it wrote goes to standard output, both streams as a terminal would show each \
+line, head and tail within 32 KiB. All else goes to standard error: the task's id, while the command runs the last \
+line that it wrote, and in the end how it ended.
+
 Exit status: that of the command; 128 and the signal's number where a signal ended it; 124 where it was stopped \
 because of --timeout; 143 where its task was cancelled; 125 where it could not be started, its end is not known, or \
 backburner itself failed; 2 for a wrong command line. Ctrl-C stops following (130) and leaves the job alone.")]
@@ -157,7 +161,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub detach: bool,
 
-    /// Print the task as JSON in the end, instead of its text
+    /// Print the task as JSON in the end, instead of what the command wrote
     #[arg(long, conflicts_with = "detach")]
     pub json: bool,
 
@@ -171,14 +175,16 @@ pub struct RunOptions {
 
 /// Which task to show, and how.
 #[derive(Debug, Args)]
-#[command(
-    after_long_help = "Exit status: 0 where the task was shown, whatever became of its command; 125 else."
-)]
+#[command(after_long_help = "\
+Output: what the command wrote goes to standard output where it has ended by itself or by its timeout, head and tail \
+within 32 KiB. The task's state goes to standard error; while the command runs it has the last line that it wrote.
+
+Exit status: 0 where the task was shown, whatever became of its command; 125 else.")]
 pub struct ShowOptions {
     /// The task's id, as `run` printed it
     pub id: String,
 
-    /// Print the task as JSON, as the protocol has it
+    /// Print the task as JSON, as the protocol has it, to standard output
     #[arg(long)]
     pub json: bool,
 }

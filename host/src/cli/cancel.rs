@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::client::Client;
+use super::earlier::Earlier;
 use super::follow::{Followed, follow};
 use super::{CancelOptions, exit_code, show_command, terminal};
 
@@ -15,9 +15,12 @@ use super::{CancelOptions, exit_code, show_command, terminal};
 /// Where there is no such task, or the server does not answer.
 pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow::Result<ExitCode> {
     let id = &options.id;
-    let mut client = Client::start(data_dir)?;
-    client.request("tasks/cancel", json!({"taskId": id}))?;
-    match follow(&mut client, id)? {
+    let earlier = Earlier::new(data_dir, id)?;
+    let mut client = earlier.server()?;
+    client
+        .request("tasks/cancel", json!({"taskId": id}))
+        .map_err(|error| earlier.explain(error.into()))?;
+    match follow(&mut client, id).map_err(|error| earlier.explain(error))? {
         Followed::Ended(task) => {
             terminal::print(&format!("task {id}: {}", task.status.name()))?;
             terminal::say(task.message())?;

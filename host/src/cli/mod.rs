@@ -7,6 +7,7 @@
 mod arguments;
 mod cancel;
 mod client;
+mod earlier;
 mod exit_code;
 mod follow;
 mod run;

@@ -17,31 +17,21 @@ use super::{RunOptions, exit_code, show_command, terminal};
 /// # Errors
 /// Where it was not started, or its end cannot be followed.
 pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Result<ExitCode> {
-    let (is_detached, is_json) = (options.detach, options.json);
+    let shape = Shape::of(&options);
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
     let id = task_id(client.request("tools/call", call)?)?;
-    if is_detached {
+    if shape == Shape::Id {
         terminal::print(&id)?;
         return Ok(ExitCode::SUCCESS);
     }
     terminal::say(&format!("task {id}"))?;
     match follow(&mut client, &id)? {
         Followed::Ended(task) => {
-            let data = if is_json {
-                Some(format!("{:#}", task.whole))
-            } else {
-                text(&task)
-            };
-            if let Some(data) = data {
-                terminal::print(&data)?;
-            }
-            terminal::say(&format!(
-                "{}\n{}",
-                task.message(),
-                show_command(data_dir, &id)
-            ))?;
-            Ok(exit_code::of_task(&task).into())
+            let code = exit_code::of_task(&task);
+            print_end(&task, shape)?;
+            terminal::say(&show_command(data_dir, &id))?;
+            Ok(code.into())
         }
         Followed::Left(interruption) => {
             terminal::say(&format!(
@@ -53,8 +43,35 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     }
 }
 
-fn text(task: &Task) -> Option<String> {
-    task.result.as_ref().map(JobResult::text)
+/// What is printed to standard output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// The id of the task, at once.
+    Id,
+    /// The task as JSON, when it has ended.
+    Json,
+    /// What the command wrote, when it has ended.
+    Output,
+}
+
+impl Shape {
+    fn of(options: &RunOptions) -> Self {
+        match (options.detach, options.json) {
+            (true, _) => Self::Id,
+            (false, true) => Self::Json,
+            (false, false) => Self::Output,
+        }
+    }
+}
+
+fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
+    if shape == Shape::Json {
+        terminal::print(&format!("{:#}", task.whole))?;
+    } else if let Some(output) = task.output() {
+        terminal::print(output)?;
+    }
+    terminal::say(&task.summary())?;
+    Ok(())
 }
 
 /// The arguments of the tool `run`.
@@ -109,12 +126,11 @@ fn task_id(result: Value) -> anyhow::Result<String> {
     }
     let result =
         JobResult::deserialize(&result).context("the server sent something that is no result")?;
-    let text = result.text();
-    result
-        .structured_content
-        .and_then(|facts| facts.task_id)
+    let facts = result.structured_content.as_ref();
+    facts
+        .and_then(|facts| facts.task_id.clone())
         // Nothing ran: the text says why.
-        .ok_or_else(|| anyhow::anyhow!(text))
+        .ok_or_else(|| anyhow::anyhow!(result.text().to_owned()))
 }
 
 #[cfg(test)]

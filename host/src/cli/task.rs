@@ -93,6 +93,8 @@ pub(super) struct Facts {
     pub(super) timed_out: bool,
     #[serde(default)]
     pub(super) cancelled: bool,
+    /// How much the command wrote, in bytes; `None` where nothing ran.
+    output_bytes: Option<u64>,
 }
 
 /// Why a task failed.
@@ -114,23 +116,109 @@ impl Task {
         Self::parse(client.request("tasks/get", json!({"taskId": id}))?)
     }
 
-    /// What became of it in words: never empty.
+    /// What became of it in words, in one line: never empty.
     pub(super) fn message(&self) -> &str {
         let error = self.error.as_ref().map(|error| error.message.as_str());
         error
             .or(self.status_message.as_deref())
             .unwrap_or(self.status.name())
     }
+
+    /// What became of it in words, with all that its result has to say but the output, and nothing twice.
+    pub(super) fn summary(&self) -> String {
+        let mut summary = self.message().to_owned();
+        let words = self.result.as_ref().map(|result| result.parts().words);
+        for line in words.iter().flat_map(|words| words.lines()) {
+            // The message begins with the task's label.
+            if !summary.ends_with(line) {
+                summary.push('\n');
+                summary.push_str(line);
+            }
+        }
+        summary
+    }
+
+    /// What its command wrote; `None` where it wrote nothing that shows, or has no result.
+    pub(super) fn output(&self) -> Option<&str> {
+        self.result.as_ref()?.parts().output
+    }
+}
+
+/// A result's text, taken apart.
+struct Parts<'a> {
+    /// How the job ended.
+    words: &'a str,
+    /// What the command wrote, as a terminal would show it.
+    output: Option<&'a str>,
 }
 
 impl JobResult {
     /// All text of it.
-    pub(super) fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .content
-            .iter()
-            .map(|content| content.text.as_str())
-            .collect();
-        texts.join("\n")
+    pub(super) fn text(&self) -> &str {
+        // The server sends one text.
+        self.content.first().map_or("", |content| &content.text)
+    }
+
+    /// The words come first, and a blank line behind them: no output can pass for them.
+    fn parts(&self) -> Parts<'_> {
+        let text = self.text();
+        let (words, output) = match text.split_once("\n\n") {
+            Some((words, output)) => (words, Some(output)),
+            None => (text, None),
+        };
+        Parts {
+            words,
+            output: output.filter(|output| !self.is_placeholder(output)),
+        }
+    }
+
+    /// Whether this is said in place of an output: the same words from a command would be as many bytes.
+    fn is_placeholder(&self, output: &str) -> bool {
+        let facts = self.structured_content.as_ref();
+        let bytes = facts.and_then(|facts| facts.output_bytes);
+        match output {
+            "(no output)" => bytes == Some(0),
+            "(no visible output)" => bytes != Some(output.len() as u64),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(message: &str, text: &str, output_bytes: u64) -> Task {
+        let task = json!({
+            "taskId": "a", "status": "completed", "statusMessage": message,
+            "result": {
+                "content": [{"type": "text", "text": text}],
+                "structuredContent": {"outputBytes": output_bytes},
+            },
+        });
+        Task::parse(task).expect("it is a task")
+    }
+
+    #[test]
+    fn an_output_is_what_the_command_wrote_and_nothing_else() {
+        let output = |text, bytes| ended("", text, bytes).output().map(str::to_owned);
+        let is = |text: &str| Some(text.to_owned());
+        assert_eq!(output("exit code 0\n\na\n\nb\n", 5), is("a\n\nb\n"));
+        assert_eq!(output("exit code 0\n\n(no output)", 0), None);
+        assert_eq!(output("exit code 0\n\n(no output)", 11), is("(no output)"));
+        assert_eq!(output("exit code 0\n\n(no visible output)", 4), None);
+        assert_eq!(output("could not be started", 0), None);
+    }
+
+    #[test]
+    fn a_summary_says_everything_once() {
+        let task = ended(
+            "l: exit code 0",
+            "exit code 0\n1 process was stopped\n\na",
+            1,
+        );
+        assert_eq!(task.summary(), "l: exit code 0\n1 process was stopped");
+        let silent = ended("exit code 0", "exit code 0\n\n(no output)", 0);
+        assert_eq!(silent.summary(), "exit code 0");
     }
 }
