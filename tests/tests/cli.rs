@@ -1,7 +1,8 @@
 //! What a person types, against the real binary.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use backburner_tests::{PATIENCE, TestDir, binary, until};
 use serde_json::Value;
@@ -15,14 +16,26 @@ struct Done {
 }
 
 fn backburner(dir: &TestDir, arguments: &[&str]) -> Done {
-    let output = Command::new(binary())
+    backburner_reading(dir, arguments, "")
+}
+
+/// The program with something on its standard input.
+fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>) -> Done {
+    let mut child = Command::new(binary())
         .arg("--data-dir")
         .arg(dir.data())
         .args(arguments)
         .current_dir(dir.path())
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("the binary can be started");
-    done(output)
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // It fails where the program does not read to the end, which is what it prints that counts.
+    let _ = stdin.write_all(input.as_ref());
+    drop(stdin);
+    done(child.wait_with_output().expect("it can be waited for"))
 }
 
 fn done(output: Output) -> Done {
@@ -91,8 +104,62 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
                 help.stdout
             );
         }
+        let other = backburner(&dir, &["help", command]);
+        assert_eq!(
+            (other.status, other.stdout),
+            (Some(0), help.stdout),
+            "both ways to ask"
+        );
     }
     assert!(!dir.data().exists(), "help touches nothing");
+}
+
+#[test]
+fn help_can_be_asked_about_itself() {
+    let dir = TestDir::new();
+    for arguments in [&["help", "--help"][..], &["help", "help"]] {
+        let help = backburner(&dir, arguments);
+        assert_eq!(help.status, Some(0), "{arguments:?}: {help:?}");
+        assert!(
+            help.stdout.contains("backburner help [OPTIONS] [COMMAND]"),
+            "{help:?}"
+        );
+    }
+    let whole = backburner(&dir, &["help"]);
+    assert_eq!(whole.stdout, backburner(&dir, &["--help"]).stdout);
+    let unknown = backburner(&dir, &["help", "ran"]);
+    assert_eq!((unknown.status, unknown.stdout.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn an_option_of_a_server_says_its_range_in_the_help_and_where_it_is_wrong() {
+    let dir = TestDir::new();
+    let help = backburner(&dir, &["serve", "--help"]).stdout;
+    for (option, above, unit, range) in [
+        ("--sync-limit", "3601", "seconds", "0 to 3600"),
+        ("--direct-limit", "60001", "milliseconds", "0 to 60000"),
+        ("--grace", "601", "seconds", "0 to 600"),
+        (
+            "--max-message-bytes",
+            "16777217",
+            "bytes",
+            "1024 to 16777216",
+        ),
+        (
+            "--output-limit",
+            "1099511627777",
+            "bytes",
+            "4096 to 1099511627776",
+        ),
+    ] {
+        assert!(help.contains(range), "{option}: {range} is missing: {help}");
+        for wrong in ["x", above] {
+            let refused = backburner(&dir, &["serve", option, wrong]);
+            assert_eq!(refused.status, Some(2), "{option}: {refused:?}");
+            let words = format!("give whole {unit}, {range}\n");
+            assert!(refused.stderr.contains(&words), "{refused:?}");
+        }
+    }
 }
 
 #[test]
@@ -114,6 +181,12 @@ fn a_wrong_command_line_is_explained_with_status_2() {
         &["show"],
         &["serve", "--sync-limit", "soon"],
         &["--no-such-flag"],
+        &["run", ""],
+        &["run", " ", "x"],
+        &["run", "--label", "", "true"],
+        &["run", "--timeout", "32d", "true"],
+        &["run", "--ttl", "366d", "true"],
+        &["run", "--key", "", "true"],
     ] {
         let wrong = backburner(&dir, arguments);
         assert_eq!(wrong.status, Some(2), "{arguments:?}: {wrong:?}");
@@ -176,6 +249,65 @@ fn the_processes_that_were_left_are_named_on_standard_error() {
     assert!(
         run.stderr.contains("1 process was still running"),
         "{run:?}"
+    );
+}
+
+#[test]
+fn an_option_behind_the_command_is_explained_where_the_command_failed() {
+    let dir = TestDir::new();
+    const WORDS: &str =
+        "`--timeout` was given to the command: options of `backburner run` go before the command";
+    for arguments in [
+        &["run", "sleep 1", "--timeout", "5"][..],
+        &["run", "false", "--timeout=5"],
+    ] {
+        let run = backburner(&dir, arguments);
+        assert_ne!(run.status, Some(0), "{arguments:?}: {run:?}");
+        assert!(run.stderr.contains(WORDS), "{arguments:?}: {run:?}");
+    }
+    let right = backburner(&dir, &["run", "echo", "--timeout"]);
+    assert_eq!(right.stdout, "--timeout\n");
+    assert!(!right.stderr.contains("go before"), "{right:?}");
+}
+
+#[test]
+fn a_job_reads_standard_input_only_where_it_is_told_to() {
+    let dir = TestDir::new();
+    let given = backburner_reading(&dir, &["run", "--stdin", "cat"], "ä\nb\n");
+    assert_eq!((given.status, given.stdout.as_str()), (Some(0), "ä\nb\n"));
+    let not_given = backburner_reading(&dir, &["run", "cat"], "ä\nb\n");
+    assert_eq!((not_given.status, not_given.stdout.as_str()), (Some(0), ""));
+    let binary = backburner_reading(&dir, &["run", "--stdin", "cat"], [0xff]);
+    assert_eq!(binary.status, Some(125), "{binary:?}");
+    assert!(binary.stderr.contains("is not UTF-8"), "{binary:?}");
+    let long = backburner_reading(&dir, &["run", "--stdin", "cat"], "a".repeat(512 * 1024 + 1));
+    assert_eq!(long.status, Some(125), "{long:?}");
+    assert!(long.stderr.contains("longer than 512 KiB"), "{long:?}");
+}
+
+#[test]
+fn a_key_runs_a_command_once_also_where_it_failed() {
+    let dir = TestDir::new();
+    let line = "echo run >> runs; wc -l < runs; exit 4";
+    let first = backburner(&dir, &["run", "--key", "k", line]);
+    let second = backburner(&dir, &["run", "--key", "k", line]);
+    for run in [&first, &second] {
+        assert_eq!(run.status, Some(4), "{run:?}");
+        assert_eq!(run.stdout.trim(), "1", "{run:?}");
+    }
+    assert_eq!(task_id(&first), task_id(&second));
+    let other = backburner(&dir, &["run", "--key", "k", "true"]);
+    assert_eq!(other.status, Some(125), "{other:?}");
+    assert!(other.stderr.contains("idempotencyKey"), "{other:?}");
+}
+
+#[test]
+fn a_time_to_live_is_kept_with_the_task() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "--ttl", "2d", "true"]);
+    assert_eq!(
+        show_json(&dir, &task_id(&run))["ttlMs"],
+        2 * 24 * 60 * 60 * 1000
     );
 }
 

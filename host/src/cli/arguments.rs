@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::RangedU64ValueParser;
+use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
+
+use super::values::{duration, key, label, variable, whole};
 
 /// How long a client without tasks waits, in seconds, unless the person says otherwise.
 const SYNC_LIMIT_SECONDS: u64 = 30;
@@ -28,7 +30,7 @@ const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 /// for people: they start such a server and use it as a client does. A job goes on when the client, the server or
 /// the session ends, and any later one finds it by its id.
 #[derive(Debug, Parser)]
-#[command(version, after_long_help = EXAMPLES)]
+#[command(version, after_long_help = EXAMPLES, disable_help_subcommand = true)]
 pub struct Cli {
     /// Where everything is kept [default: $BACKBURNER_DIR, else the user's state directory]
     ///
@@ -63,43 +65,45 @@ pub enum Command {
     Show(ShowOptions),
     /// Stop a task's job and wait until nothing of it runs
     Cancel(CancelOptions),
+    /// Explain this program or one of its commands
+    Help(HelpOptions),
 }
 
 /// How a server treats its client.
 #[derive(Clone, Debug, Args)]
 pub struct ServeOptions {
-    /// How long a client without the Tasks extension waits for a command before it is told that it goes on
+    /// How long a client without the Tasks extension waits for a command before it is told that it goes on, 0 to 3600
     #[arg(
         long, value_name = "SECONDS", default_value_t = SYNC_LIMIT_SECONDS,
-        value_parser = clap::value_parser!(u64).range(0..=3600)
+        value_parser = whole("seconds", 0..=3600)
     )]
     pub sync_limit: u64,
 
-    /// How long a client with the Tasks extension waits for a direct result before it is given a task
+    /// How long a client with the Tasks extension waits for a direct result before it is given a task, 0 to 60000
     #[arg(
         long, value_name = "MILLISECONDS", default_value_t = DIRECT_LIMIT_MILLISECONDS,
-        value_parser = clap::value_parser!(u64).range(0..=60_000)
+        value_parser = whole("milliseconds", 0..=60_000)
     )]
     pub direct_limit: u64,
 
-    /// The longest message that is accepted, in bytes, at most 16 MiB
+    /// The longest message that is accepted, in bytes, 1024 to 16777216 (16 MiB)
     #[arg(
         long, value_name = "N", default_value_t = MAX_MESSAGE_BYTES,
-        value_parser = RangedU64ValueParser::<usize>::new().range(1024..=16 * 1024 * 1024)
+        value_parser = whole("bytes", 1024..=16 * 1024 * 1024).try_map(usize::try_from)
     )]
     pub max_message_bytes: usize,
 
-    /// How long a job that is stopped may take to end by itself before it is killed
+    /// How long a job that is stopped may take to end by itself before it is killed, 0 to 600
     #[arg(
         long, value_name = "SECONDS", default_value_t = GRACE_SECONDS,
-        value_parser = clap::value_parser!(u64).range(0..=600)
+        value_parser = whole("seconds", 0..=600)
     )]
     pub grace: u64,
 
-    /// How much of a job's output is kept, in bytes: of more, the beginning and the end
+    /// How much of a job's output is kept, in bytes, 4096 to 1099511627776 (1 TiB): of more, the beginning and the end
     #[arg(
         long, value_name = "BYTES", default_value_t = OUTPUT_LIMIT_BYTES,
-        value_parser = clap::value_parser!(u64).range(4096..=1 << 40)
+        value_parser = whole("bytes", 4096..=1 << 40)
     )]
     pub output_limit: u64,
 }
@@ -141,21 +145,36 @@ Exit status: that of the command; 128 and the signal's number where a signal end
 because of --timeout; 143 where its task was cancelled; 125 where it could not be started, its end is not known, or \
 backburner itself failed; 2 for a wrong command line. Ctrl-C stops following (130) and leaves the job alone.")]
 pub struct RunOptions {
-    /// What you call it, to find it again
-    #[arg(long, value_name = "L")]
+    /// What you call it, at most 100 characters: the task's status message begins with it
+    #[arg(long, value_name = "L", value_parser = label)]
     pub label: Option<String>,
 
     /// The directory to run it in [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
 
-    /// A variable for its environment; may be given several times
+    /// A variable for its environment; may be given several times. BACKBURNER_TASK_ID is always the task's id
     #[arg(long, value_name = "K=V", value_parser = variable)]
     pub env: Vec<(String, String)>,
 
-    /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90s or 4h [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB [default: it is empty]
+    #[arg(long)]
+    pub stdin: bool,
+
+    /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90s or 4h, at most 31d [default:
+    /// never]
+    #[arg(long, value_name = "DURATION", value_parser = duration(31))]
     pub timeout: Option<Duration>,
+
+    /// How long its task is kept, from its start, at most 365d; after it the job is stopped if it still runs, and
+    /// everything about it is deleted [default: for ever]
+    #[arg(long, value_name = "DURATION", value_parser = duration(365))]
+    pub ttl: Option<Duration>,
+
+    /// A name for this call, at most 256 characters: the same again shows the first one's task and runs nothing, also
+    /// where it failed. With another command, directory or option it is an error
+    #[arg(long, value_name = "KEY", value_parser = key)]
+    pub key: Option<String>,
 
     /// Print the id of the task and leave
     #[arg(long)]
@@ -165,10 +184,9 @@ pub struct RunOptions {
     #[arg(long, conflicts_with = "detach")]
     pub json: bool,
 
-    /// A shell line, where it is one word; else a program and its arguments, which run without a shell
+    /// A shell line, where it is one quoted argument; else a program and its arguments, which run without a shell
     ///
-    /// Options of `run` go before it: everything after its first word belongs to the command. Its standard input is
-    /// empty.
+    /// Options of `run` go before it: everything after its first word belongs to the command.
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
@@ -197,35 +215,11 @@ pub struct CancelOptions {
     pub id: String,
 }
 
-fn variable(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("give a name and a value, such as PORT=8080".to_owned()),
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    const EXPECTED: &str = "give seconds, or a number with s, m, h or d, such as 90, 90s, 5m or 4h";
-    let (number, unit_seconds) = match text.char_indices().next_back() {
-        Some((at, 's')) => (&text[..at], 1),
-        Some((at, 'm')) => (&text[..at], 60),
-        Some((at, 'h')) => (&text[..at], 60 * 60),
-        Some((at, 'd')) => (&text[..at], 24 * 60 * 60),
-        _ => (text, 1),
-    };
-    // `parse` would take a sign.
-    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(EXPECTED.to_owned());
-    }
-    let seconds = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(unit_seconds));
-    match seconds {
-        Some(0) => Err("it would be stopped at once: give at least 1 second".to_owned()),
-        Some(seconds) => Ok(Duration::from_secs(seconds)),
-        None => Err(EXPECTED.to_owned()),
-    }
+/// What to explain.
+#[derive(Debug, Args)]
+pub struct HelpOptions {
+    /// The command to explain [default: the whole program]
+    pub command: Option<String>,
 }
 
 #[cfg(test)]
@@ -296,45 +290,5 @@ mod tests {
         );
         let config = r#"{"directLimitMs":100,"graceMs":5000,"outputLimitBytes":67108864,"syncLimitMs":30000}"#;
         assert_eq!(options.component_config(), config);
-    }
-
-    #[test]
-    fn variables_have_a_name_and_a_value() {
-        assert_eq!(variable("A=b=c"), Ok(("A".to_owned(), "b=c".to_owned())));
-        assert_eq!(variable("A="), Ok(("A".to_owned(), String::new())));
-        for wrong in ["", "A", "=b"] {
-            variable(wrong).expect_err(wrong);
-        }
-    }
-
-    #[test]
-    fn durations_have_a_unit_or_are_seconds() {
-        let right = [
-            ("90", 90),
-            ("90s", 90),
-            ("5m", 300),
-            ("4h", 14_400),
-            ("2d", 172_800),
-        ];
-        for (text, seconds) in right {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for wrong in [
-            "",
-            "s",
-            "0",
-            "0m",
-            "-1",
-            "+1",
-            "1.5",
-            "5 m",
-            "5x",
-            "1h30m",
-            "99999999999999999999",
-            "18446744073709551615d",
-            "ä",
-        ] {
-            duration(wrong).expect_err(wrong);
-        }
     }
 }

@@ -10,17 +10,22 @@ mod client;
 mod earlier;
 mod exit_code;
 mod follow;
+mod help;
+mod input;
 mod run;
 mod show;
 mod task;
 mod terminal;
+mod values;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
 
-pub use self::arguments::{CancelOptions, Cli, Command, RunOptions, ServeOptions, ShowOptions};
+pub use self::arguments::{
+    CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
+};
 use self::client::ClientError;
 
 /// Carries out a command that is a client's.
@@ -33,6 +38,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Run(options)) => run::run(data_dir, options),
         Some(Command::Show(options)) => show::show(data_dir, &options),
         Some(Command::Cancel(options)) => cancel::cancel(data_dir, &options),
+        Some(Command::Help(options)) => help::help(&options),
         // A server is the caller's to start; here it can only be a person who looks for help.
         Some(Command::Serve(_)) | None => explain(),
     }
@@ -54,12 +60,28 @@ pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
         Ok(code) => return code,
         Err(error) => error,
     };
+    if let Some(wrong) = error.downcast_ref::<clap::Error>() {
+        // Nobody is left to be told that standard error is gone; also below.
+        let _ = wrong.print();
+        return exit_code::USAGE.into();
+    }
     // A server that could not serve has said so on the same standard error.
     if !matches!(error.downcast_ref(), Some(ClientError::Unable)) {
-        // Nobody is left to be told that standard error is gone.
         let _ = terminal::say(&format!("backburner: {error:#}"));
     }
     exit_code::FAILURE.into()
+}
+
+/// A command line that the grammar lets through and that is wrong: said as what the grammar finds is.
+fn wrong_usage(command: &str, message: String) -> anyhow::Error {
+    let mut program = Cli::command();
+    // Gives the command its full name.
+    program.build();
+    program
+        .find_subcommand_mut(command)
+        .expect("only the names of commands are given")
+        .error(clap::error::ErrorKind::InvalidValue, message)
+        .into()
 }
 
 /// The command that shows a task, as a person has to type it to reach this same program and its data.

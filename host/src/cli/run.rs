@@ -2,22 +2,32 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
+use clap::CommandFactory as _;
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::client::Client;
 use super::follow::{Followed, follow};
 use super::task::{JobResult, Task};
-use super::{RunOptions, exit_code, show_command, terminal};
+use super::{Cli, RunOptions, exit_code, input, show_command, terminal, wrong_usage};
 
 /// Runs a command as a job.
 ///
 /// # Errors
 /// Where it was not started, or its end cannot be followed.
 pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Result<ExitCode> {
+    if options
+        .command
+        .first()
+        .is_none_or(|first| first.trim().is_empty())
+    {
+        return Err(wrong_usage("run", "the command is blank".to_owned()));
+    }
     let shape = Shape::of(&options);
+    let misplaced = misplaced_option(&options.command);
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
     let id = task_id(client.request("tools/call", call)?)?;
@@ -30,6 +40,11 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
         Followed::Ended(task) => {
             let code = exit_code::of_task(&task);
             print_end(&task, shape)?;
+            if let Some(option) = misplaced.filter(|_| code != 0) {
+                terminal::say(&format!(
+                    "`{option}` was given to the command: options of `backburner run` go before the command"
+                ))?;
+            }
             terminal::say(&show_command(data_dir, &id))?;
             Ok(code.into())
         }
@@ -74,31 +89,59 @@ fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// An option of `run` among the arguments of the program: likely meant for `run`, and perhaps the program's own.
+fn misplaced_option(command: &[String]) -> Option<String> {
+    let mut program = Cli::command();
+    program.build();
+    let run = program.find_subcommand("run")?;
+    let options: Vec<String> = run
+        .get_arguments()
+        .filter_map(|option| Some(format!("--{}", option.get_long()?)))
+        .collect();
+    let names = command
+        .iter()
+        .skip(1)
+        .map(|word| word.split('=').next().unwrap_or_default());
+    let mut found = names.filter(|name| options.iter().any(|option| option == name));
+    found.next().map(str::to_owned)
+}
+
 /// The arguments of the tool `run`.
 fn arguments(options: RunOptions) -> anyhow::Result<Value> {
     let mut arguments = Map::new();
-    arguments.insert("cwd".to_owned(), directory(options.cwd)?.into());
+    let mut give = |name: &str, value: Option<Value>| {
+        arguments.extend(value.map(|value| (name.to_owned(), value)));
+    };
+    give("cwd", Some(directory(options.cwd)?.into()));
     let mut command = options.command.into_iter();
-    arguments.insert("command".to_owned(), command.next().into());
+    give("command", command.next().map(Value::from));
     let rest: Vec<String> = command.collect();
-    if !rest.is_empty() {
-        arguments.insert("args".to_owned(), rest.into());
+    give(
+        "args",
+        Some(rest).filter(|rest| !rest.is_empty()).map(Value::from),
+    );
+    give("env", variables(options.env));
+    if options.stdin {
+        give("stdin", Some(input::text(std::io::stdin().lock())?.into()));
     }
-    if !options.env.is_empty() {
-        let variables: Map<String, Value> = options
-            .env
-            .into_iter()
-            .map(|(name, value)| (name, value.into()))
-            .collect();
-        arguments.insert("env".to_owned(), variables.into());
-    }
-    if let Some(timeout) = options.timeout {
-        arguments.insert("timeoutSeconds".to_owned(), timeout.as_secs().into());
-    }
-    if let Some(label) = options.label {
-        arguments.insert("label".to_owned(), label.into());
-    }
+    give("timeoutSeconds", options.timeout.map(seconds));
+    give("ttlSeconds", options.ttl.map(seconds));
+    give("label", options.label.map(Value::from));
+    give("idempotencyKey", options.key.map(Value::from));
     Ok(arguments.into())
+}
+
+/// Of a variable that is given twice, the last one counts, as in a shell.
+fn variables(given: Vec<(String, String)>) -> Option<Value> {
+    let variables: Map<String, Value> = given
+        .into_iter()
+        .map(|(name, value)| (name, value.into()))
+        .collect();
+    (!variables.is_empty()).then(|| variables.into())
+}
+
+fn seconds(duration: Duration) -> Value {
+    duration.as_secs().into()
 }
 
 /// The directory to run in: absolute, since the server's own is not what the person means.
@@ -142,7 +185,10 @@ mod tests {
             label: None,
             cwd: Some(PathBuf::from("/d")),
             env: Vec::new(),
+            stdin: false,
             timeout: None,
+            ttl: None,
+            key: None,
             detach: false,
             json: false,
             command: command.iter().map(|&word| word.to_owned()).collect(),
@@ -167,11 +213,31 @@ mod tests {
                 ("A".to_owned(), "1".to_owned()),
                 ("A".to_owned(), "2".to_owned()),
             ],
-            timeout: Some(std::time::Duration::from_secs(90)),
+            timeout: Some(Duration::from_secs(90)),
+            ttl: Some(Duration::from_secs(3600)),
+            key: Some("k".to_owned()),
             ..options(&["a"])
         };
-        let expected = json!({"cwd": "/d", "command": "a", "label": "l", "env": {"A": "2"}, "timeoutSeconds": 90});
+        let expected = json!({
+            "cwd": "/d", "command": "a", "label": "l", "env": {"A": "2"}, "timeoutSeconds": 90, "ttlSeconds": 3600,
+            "idempotencyKey": "k",
+        });
         assert_eq!(arguments(all).expect("it is right"), expected);
+    }
+
+    #[test]
+    fn an_option_of_run_behind_the_first_word_is_noticed() {
+        let found = |command: &[&str]| misplaced_option(&options(command).command);
+        for command in [&["sleep", "0", "--timeout", "5"][..], &["a", "--timeout=5"]] {
+            assert_eq!(found(command).as_deref(), Some("--timeout"), "{command:?}");
+        }
+        assert_eq!(
+            found(&["a", "--data-dir", "d"]).as_deref(),
+            Some("--data-dir")
+        );
+        for command in [&["--timeout"][..], &["a", "--timeouts", "timeout", "--"]] {
+            assert_eq!(found(command), None, "{command:?}");
+        }
     }
 
     #[test]
