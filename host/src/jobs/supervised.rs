@@ -21,6 +21,7 @@ use super::output::{self, Request, Writer};
 use super::reaper::Reaper;
 use super::supervisor::SUPERVISE;
 use super::{Jobs, clock, files, spec};
+use crate::data_dir;
 
 /// Where the jobs are, below the data directory.
 const JOBS: &str = "jobs";
@@ -33,7 +34,7 @@ const WORKSHOP: &str = ".workshop";
 pub struct SupervisedJobs {
     jobs: Dir,
     workshop: Dir,
-    path: PathBuf,
+    data_path: PathBuf,
     program: PathBuf,
     boot_id: String,
     reaper: Reaper,
@@ -53,7 +54,7 @@ impl SupervisedJobs {
         let opened = Self {
             jobs,
             workshop,
-            path: data_path.join(JOBS),
+            data_path: data_path.to_owned(),
             program,
             boot_id: clock::boot_id(),
             reaper: Reaper::default(),
@@ -143,7 +144,9 @@ impl SupervisedJobs {
             .arg0("backburner")
             .arg(SUPERVISE)
             .arg(id.to_string())
-            .current_dir(self.path.join(id.to_string()))
+            .current_dir(self.data_path.join(JOBS).join(id.to_string()))
+            // For the job, which gets its supervisor's environment: there this program is to find the same tasks.
+            .env(data_dir::VARIABLE, &self.data_path)
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(alive)

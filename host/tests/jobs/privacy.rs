@@ -98,6 +98,20 @@ fn the_environment_is_the_servers_with_the_jobs_own_on_top() {
 }
 
 #[test]
+fn a_job_knows_the_data_directory_unless_it_is_given_another() {
+    let lab = Lab::new();
+    let mut spec = shell("echo $BACKBURNER_DIR");
+    let (id, _) = lab.run(&spec);
+    assert_eq!(
+        lab.text(id),
+        format!("{}\n", lab.data_directory().display())
+    );
+    spec.environment = vec![("BACKBURNER_DIR".to_owned(), "/of/the/job".to_owned())];
+    let (id, _) = lab.run(&spec);
+    assert_eq!(lab.text(id), "/of/the/job\n");
+}
+
+#[test]
 fn a_job_runs_in_its_directory() {
     let lab = Lab::new();
     let spec = Spec {
