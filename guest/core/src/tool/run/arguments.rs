@@ -7,7 +7,7 @@ use super::limits::{
     ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, STRING_BYTES, TIMEOUT_SECONDS, TTL_SECONDS_MAX,
     TTL_SECONDS_MIN, VARIABLES,
 };
-use super::misfit::{Misfit, named, quoted, sort};
+use super::misfit::{COMMAND, Misfit, named, quoted, sort};
 use crate::imports::Command;
 use crate::text::is_hidden;
 
@@ -95,12 +95,11 @@ impl<'a> Given<'a> {
     }
 
     fn command(self) -> Result<Command, Misfit> {
-        const EXPECTED: &str = "a shell line, or with `args` a program, for example \"cargo test\"";
-        let Some(command) = self.text("command", EXPECTED)? else {
+        let Some(command) = self.text("command", COMMAND)? else {
             return Err(Misfit::NoCommand);
         };
         if command.trim().is_empty() {
-            return Err(Misfit::wrong("command", "blank".to_owned(), EXPECTED));
+            return Err(Misfit::wrong("command", "blank".to_owned(), COMMAND));
         }
         check_string("command", command)?;
         match self.value("args") {
@@ -255,10 +254,9 @@ fn program(command: &str, list: &Value) -> Result<Vec<String>, Misfit> {
 /// One variable.
 fn variable(name: &str, value: &Value) -> Result<(String, String), Misfit> {
     if name.is_empty() || name.contains(['=', '\0']) {
-        let given = format!("a variable named {}", quoted(&name.into()));
-        let expected = "given names that are not empty and have no `=` and no NUL, for example \
-            {\"PORT\": \"8080\"}";
-        return Err(Misfit::wrong("env", given, expected));
+        return Err(Misfit::VariableName {
+            name: name.to_owned(),
+        });
     }
     let argument = format!("env.{}", named(name));
     let Value::String(text) = value else {

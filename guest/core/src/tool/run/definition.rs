@@ -16,21 +16,22 @@ migrations, servers.
 
 A command that does not end at once becomes a task that survives this call, this session and this \
 server: its result can be fetched later, also by another session. Do not run a command again because \
-its result is not there yet.
+its result is not there yet, unless with the same idempotencyKey, which waits on.
 
 Returns how the command ended (exit code, signal, timeout or cancellation) and how long it took, \
 then stdout and stderr in the order in which they were written, as a terminal would show them. Of \
 long output the beginning and the end are shown, 32 KiB in all; if the middle matters, let the \
-command write it to a file. The result is an error unless the exit code is 0.
+command write it to a file. The result is an error unless the command ended by itself with exit \
+code 0, or still runs.
 
 There is no terminal, and stdin ends after what you give. When the command ends, processes that it \
 left behind are stopped: run a server in the foreground, as a task of its own, and not with `&` or \
 nohup.
 
 Set timeoutSeconds if the command may hang: it is then stopped, with everything it started. Set \
-label so that a person recognizes the task in a list. Set idempotencyKey if the call may be \
-repeated, for example after a lost connection: the same key with the same arguments gives the same \
-task instead of running the command again.";
+label to recognize the task by its status message. Set idempotencyKey if the call may be repeated, \
+for example after a lost connection: the same key with the same arguments gives the same task \
+instead of running the command again.";
 
 /// The tool as `tools/list` shows it; the same in every call.
 ///
@@ -93,19 +94,19 @@ fn task_schemas() -> Value {
         },
         "label": {
             "type": "string", "minLength": 1, "maxLength": LABEL_CHARS,
-            "description": "What to call the task in lists for people; one line of at most 100 \
+            "description": "What you call the task: its status message begins with it. One line of at most 100 \
                 characters, without control and format characters.",
         },
         "ttlSeconds": {
             "type": "number", "minimum": TTL_SECONDS_MIN, "maximum": TTL_SECONDS_MAX,
-            "description": "After how many seconds to delete the task with its output, and to stop it if it \
-                still runs; from 1 second to 365 days. Default: never.",
+            "description": "After how many seconds from its start to delete the task with its output, and to \
+                stop it if it still runs; from 1 second to 365 days. Default: never.",
         },
         "idempotencyKey": {
             "type": "string", "minLength": 1, "maxLength": KEY_CHARS,
             "description": "A name of your choice for this call, at most 256 characters. Calling again with \
-                the same key and arguments gives the first call's task and runs nothing; with other \
-                arguments it is an error.",
+                the same key and arguments gives the first call's task and runs nothing, also where it \
+                failed; to retry after a fix, use a new key. With other arguments it is an error.",
         },
     })
 }

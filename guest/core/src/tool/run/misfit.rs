@@ -8,6 +8,10 @@ use super::ARGUMENT_NAMES;
 use super::limits::QUOTED_CHARS;
 use crate::text::{revealed, shorten};
 
+/// What `command` has to be.
+pub(super) const COMMAND: &str =
+    "a shell line, or with `args` a program, for example \"cargo test\"";
+
 /// What is wrong with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
@@ -23,6 +27,11 @@ pub(super) enum Misfit {
     },
     /// `command` is not there.
     NoCommand,
+    /// A variable cannot have this name.
+    VariableName {
+        /// Its name as it was given.
+        name: String,
+    },
     /// An argument is not what it has to be.
     Wrong {
         /// Which one, for example `args[2]`.
@@ -57,18 +66,22 @@ impl fmt::Display for Misfit {
         match self {
             Self::Unknown { name } => {
                 write!(f, "there is no argument `{}`", named(name))?;
-                if let Some(known) = similar(name) {
-                    write!(f, ", did you mean `{known}`")?;
+                match similar(name) {
+                    Some(known) => write!(f, ", did you mean `{known}`? The arguments are: ")?,
+                    None => f.write_str("; the arguments are: ")?,
                 }
-                write!(f, "; the arguments are: {}", ARGUMENT_NAMES.join(", "))?;
+                f.write_str(&ARGUMENT_NAMES.join(", "))?;
             }
             Self::Repeated { argument } => write!(
                 f,
                 "`{}` is given twice, it has to be given once",
                 named(argument)
             )?,
-            Self::NoCommand => f.write_str(
-                "`command` is missing, it has to be a shell line, for example \"cargo test\"",
+            Self::NoCommand => write!(f, "`command` is missing, it has to be {COMMAND}")?,
+            Self::VariableName { name } => write!(
+                f,
+                "`env` names a variable {}; names may not be empty or contain `=` or NUL",
+                quoted(&name.as_str().into())
             )?,
             Self::Wrong {
                 argument,
@@ -95,7 +108,12 @@ fn similar(name: &str) -> Option<&'static str> {
 
 /// A value as it is repeated to the model.
 pub(super) fn quoted(value: &Value) -> String {
-    shorten(&revealed(&value.to_string()), QUOTED_CHARS)
+    let text = shorten(&revealed(&value.to_string()), QUOTED_CHARS);
+    // A shortened string still ends where its quotes say.
+    if value.is_string() && text.ends_with('…') {
+        return format!("{text}\"");
+    }
+    text
 }
 
 /// A name as it is repeated to the model.
