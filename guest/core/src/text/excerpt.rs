@@ -3,6 +3,9 @@
 use super::limits::{NEAR_BYTES, NOTE_BYTES, SHOWN_BYTES};
 use super::screen::{Gap, Rendered};
 
+/// How a reader gets at what is left out. Where the host keeps the output is no matter of this text.
+pub(super) const ADVICE: &str = "to read all of it, let the command write to a file";
+
 /// What of a job's output is put before a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
@@ -107,7 +110,7 @@ fn note(left_out: &str, gap: Option<Gap>, dropped_bytes: u64) -> String {
         0 => String::new(),
         dropped => format!(", {dropped} of them were not kept"),
     };
-    format!("[… {bytes} bytes{lines} of output left out{lost} …]")
+    format!("[… {bytes} bytes{lines} of output left out{lost}; {ADVICE} …]")
 }
 
 #[cfg(test)]

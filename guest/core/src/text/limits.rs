@@ -6,7 +6,7 @@ pub(super) const SHOWN_BYTES: usize = 32 * 1024;
 
 /// How much of [`SHOWN_BYTES`] is kept for the note about what is missing, which is shorter than this even
 /// with the largest numbers.
-pub(super) const NOTE_BYTES: usize = 160;
+pub(super) const NOTE_BYTES: usize = 224;
 
 /// How far a cut may move to the next end of a line, in bytes. Longer lines are cut within.
 pub(super) const NEAR_BYTES: usize = 1024;

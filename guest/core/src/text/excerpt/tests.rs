@@ -1,6 +1,6 @@
 //! What is kept, and what is said about the rest.
 
-use super::{Excerpt, excerpt};
+use super::{ADVICE, Excerpt, excerpt};
 use crate::text::limits::SHOWN_BYTES;
 use crate::text::screen::{Gap, Rendered};
 
@@ -40,27 +40,32 @@ fn a_gap_is_noted_where_it_is() {
         "one\ntwo\n",
         gap(4, 4, 10),
         0,
-        "one\n[… 10 bytes of output left out …]\ntwo",
+        &format!("one\n[… 10 bytes of output left out; {ADVICE} …]\ntwo"),
     );
     check(
         "one\ntwo\n",
         gap(0, 0, 10),
         10,
-        "[… 14 bytes of output left out, 10 of them were not kept …]\ntwo",
+        &format!("[… 14 bytes of output left out, 10 of them were not kept; {ADVICE} …]\ntwo"),
     );
     check(
         "one\ntwo\n",
         gap(8, 8, 10),
         4,
-        "one\ntwo\n[… 10 bytes of output left out, 4 of them were not kept …]",
+        &format!("one\ntwo\n[… 10 bytes of output left out, 4 of them were not kept; {ADVICE} …]"),
     );
     check(
         "one\n\n\n\n",
         gap(7, 7, 10),
         0,
-        "one\n[… 10 bytes of output left out …]",
+        &format!("one\n[… 10 bytes of output left out; {ADVICE} …]"),
     );
-    check("", gap(0, 0, 10), 0, "[… 10 bytes of output left out …]");
+    check(
+        "",
+        gap(0, 0, 10),
+        0,
+        &format!("[… 10 bytes of output left out; {ADVICE} …]"),
+    );
 }
 
 #[test]
@@ -69,19 +74,19 @@ fn lines_that_a_gap_broke_are_left_out_where_others_are_near() {
         "one\ntw\nthree\n",
         gap(6, 6, 10),
         0,
-        "one\n[… 13 bytes of output left out …]\nthree",
+        &format!("one\n[… 13 bytes of output left out; {ADVICE} …]\nthree"),
     );
     check(
         "one\nt",
         gap(1, 2, 10),
         0,
-        "o\n[… 13 bytes of output left out …]\nt",
+        &format!("o\n[… 13 bytes of output left out; {ADVICE} …]\nt"),
     );
     check(
         "abcdef",
         gap(3, 3, 10),
         0,
-        "abc\n[… 10 bytes of output left out …]\ndef",
+        &format!("abc\n[… 10 bytes of output left out; {ADVICE} …]\ndef"),
     );
 }
 
@@ -91,7 +96,7 @@ fn of_several_gaps_one_is_told() {
         "one\ntwo\nthree\n",
         gap(4, 8, 10),
         0,
-        "one\n[… 14 bytes of output left out …]\nthree",
+        &format!("one\n[… 14 bytes of output left out; {ADVICE} …]\nthree"),
     );
 }
 
@@ -110,7 +115,10 @@ fn of_many_lines_the_first_and_the_last_ones_stay() {
     let bytes = lines.len() - head.len() - tail.len() - 1;
     assert_eq!(
         note,
-        format!("{bytes} bytes ({} lines) of output left out", 5_000 - shown)
+        format!(
+            "{bytes} bytes ({} lines) of output left out; {ADVICE}",
+            5_000 - shown
+        )
     );
     assert!(excerpt.text.len() > SHOWN_BYTES - 256, "the room is used");
 }

@@ -3,6 +3,7 @@
 use super::{last_line, output};
 use crate::imports::Stream::{Stderr, Stdout};
 use crate::imports::{End, JobOutcome};
+use crate::text::excerpt::ADVICE;
 use crate::text::excerpt::Excerpt;
 use crate::text::lcg::Lcg;
 use crate::text::limits::{LAST_LINE_CHARS, SHOWN_BYTES};
@@ -81,7 +82,8 @@ fn of_five_thousand_lines_the_first_and_the_last_are_shown() {
     assert!(excerpt.shortened);
     assert!(excerpt.text.starts_with("line 1\nline 2\n"));
     assert!(excerpt.text.ends_with("\nline 4999\nline 5000"));
-    assert!(excerpt.text.contains(" lines) of output left out …]\n"));
+    let note_end = format!(" lines) of output left out; {ADVICE} …]\n");
+    assert!(excerpt.text.contains(&note_end));
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn of_a_gigabyte_little_is_read_and_the_dropped_part_is_counted() {
     let left_out = total - shown_bytes;
     assert_eq!(
         note,
-        format!("{left_out} bytes of output left out, {dropped} of them were not kept")
+        format!("{left_out} bytes of output left out, {dropped} of them were not kept; {ADVICE}")
     );
 }
 
@@ -120,12 +122,12 @@ fn output_dropped_within_a_window_is_counted() {
     assert!(excerpt.shortened);
     assert_eq!(
         excerpt.text,
-        "one\n[… 19 bytes of output left out, 15 of them were not kept …]"
+        format!("one\n[… 19 bytes of output left out, 15 of them were not kept; {ADVICE} …]")
     );
     let excerpt = shown(Written::nothing().then_dropped(7), 7);
     assert_eq!(
         excerpt.text,
-        "[… 7 bytes of output left out, 7 of them were not kept …]"
+        format!("[… 7 bytes of output left out, 7 of them were not kept; {ADVICE} …]")
     );
 }
 
