@@ -358,6 +358,15 @@ fn a_refused_message_is_answered_under_its_id() {
         "3 -32603",
     );
     check_refusal("", Refusal::TooLarge, "no id -32600");
+    // It may well be a JSON-RPC message, which nobody has read.
+    let too_large = Server::refuse("", Refusal::TooLarge).expect("it is answered");
+    let message = parse(&too_large)["error"]["message"].take();
+    assert!(
+        message
+            .as_str()
+            .is_some_and(|words| words.starts_with("the message is longer than")),
+        "{message}"
+    );
     check_refusal("", Refusal::NotUtf8, "no id -32700");
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum RpcError {
     NotJson(String),
     /// The message is JSON but no JSON-RPC message.
     WrongShape(&'static str),
+    /// The message is longer than the host accepts.
+    TooLarge,
     /// The client speaks this other revision.
     UnsupportedVersion(String),
     /// There is no such method.
@@ -59,7 +61,7 @@ impl RpcError {
     pub(crate) fn code(&self) -> i64 {
         match self {
             Self::NotJson(_) => -32700,
-            Self::WrongShape(_) => -32600,
+            Self::WrongShape(_) | Self::TooLarge => -32600,
             Self::UnknownMethod(_) | Self::Handshake => -32601,
             Self::InvalidParams(_) | Self::UnknownTask | Self::ExpiredTask => -32602,
             Self::Store(_) | Self::Jobs(_) | Self::Internal(_) => -32603,
@@ -74,6 +76,9 @@ impl RpcError {
         match self {
             Self::NotJson(detail) => format!("the message is not valid JSON: {detail}"),
             Self::WrongShape(detail) => format!("not a JSON-RPC 2.0 message: {detail}"),
+            Self::TooLarge => {
+                "the message is longer than this server accepts: pass long input in a file".to_owned()
+            }
             Self::UnsupportedVersion(version) => {
                 let version = shorten(version, ECHOED_CHARS);
                 format!("protocol revision `{version}` is not supported: use {PROTOCOL_VERSION}")

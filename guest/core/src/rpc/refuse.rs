@@ -26,7 +26,7 @@ pub(crate) fn refuse(body: &str, why: Refusal) -> Option<String> {
             "the server ran out of time or memory on this message, or has a bug; what it asked for may \
              have happened",
         ),
-        Refusal::TooLarge => RpcError::WrongShape("the message is longer than this server accepts"),
+        Refusal::TooLarge => RpcError::TooLarge,
         Refusal::NotUtf8 => RpcError::NotJson("the message is not UTF-8".to_owned()),
     };
     let Ok(outline) = serde_json::from_str::<Outline>(body) else {
