@@ -55,14 +55,36 @@ fn the_same_call_gives_the_same_task_also_from_a_server_configured_otherwise() {
 
 #[test]
 fn another_call_under_the_same_key_is_refused() {
-    check(&json!({ "command": "sleep 61" }), "refused");
-    check(&json!({ "args": ["x"] }), "refused");
-    check(&json!({ "cwd": "/tmp" }), "refused");
-    check(&json!({ "env": { "A": "1" } }), "refused");
-    check(&json!({ "stdin": "x" }), "refused");
-    check(&json!({ "timeoutSeconds": 5 }), "refused");
-    check(&json!({ "label": "m" }), "refused");
-    check(&json!({ "ttlSeconds": 3601 }), "refused");
+    let refused = |changed: Value, which: &str| {
+        check(&changed, "refused");
+        check_named(&changed, &format!("with {which}: repeat"));
+    };
+    refused(json!({ "command": "sleep 61" }), "another `command`");
+    refused(json!({ "args": ["x"] }), "another `args`");
+    refused(json!({ "args": [] }), "another `args`");
+    refused(json!({ "cwd": "/tmp" }), "another `cwd`");
+    refused(json!({ "env": { "A": "1" } }), "another `env`");
+    refused(json!({ "stdin": "x" }), "another `stdin`");
+    refused(json!({ "timeoutSeconds": 5 }), "another `timeoutSeconds`");
+    refused(json!({ "label": "m" }), "another `label`");
+    refused(json!({ "ttlSeconds": 3601 }), "another `ttlSeconds`");
+    refused(
+        json!({ "command": "sleep 61", "label": null, "ttlSeconds": null }),
+        "another `command`, another `ttlSeconds`, another `label`",
+    );
+}
+
+/// Makes a call and another one of the same key with these members changed; the refusal says this.
+fn check_named(changed: &Value, expect: &str) {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    host.task(&mut world, &arguments("sleep 60"));
+    let mut second = arguments("sleep 60");
+    for (name, value) in changed.as_object().expect("an object") {
+        second[name] = value.clone();
+    }
+    let reply = host.ask(&mut world, &run(1, Client::Tasks, &second));
+    assert!(reply.to_string().contains(expect), "{expect}: {reply}");
 }
 
 #[test]

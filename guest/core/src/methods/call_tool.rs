@@ -193,10 +193,11 @@ fn hold(held: Held<'_>, task: &TaskId) -> Outcome {
 fn refusal_in_words(refused: &Refused, order: &Order) -> String {
     match refused {
         Refused::NotStarted(error) => not_started_in_words(error),
-        Refused::OtherOrder => format!(
-            "`idempotencyKey` {:?} already stands for another call, with other arguments: repeat that call \
-             exactly to get its task, or use a new key",
-            order.idempotency_key.as_deref().unwrap_or_default()
+        Refused::OtherOrder(differences) => format!(
+            "`idempotencyKey` {:?} already stands for another call, with {}: repeat that call exactly to get its \
+             task, or use a new key",
+            order.idempotency_key.as_deref().unwrap_or_default(),
+            others(differences)
         ),
         Refused::KeyTooLong(limit) => {
             format!("`idempotencyKey` is too long: use at most {limit} bytes")
@@ -206,6 +207,13 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
                 .to_owned()
         }
     }
+}
+
+fn others(arguments: &[&str]) -> String {
+    if arguments.is_empty() {
+        return "other arguments".to_owned();
+    }
+    format!("another `{}`", arguments.join("`, another `"))
 }
 
 fn not_started_in_words(error: &StartError) -> String {

@@ -33,8 +33,9 @@ pub(crate) enum Begun {
 pub(crate) enum Refused {
     /// The job could not be started.
     NotStarted(StartError),
-    /// The idempotency key stands for a task that another order made.
-    OtherOrder,
+    /// The idempotency key stands for a task that another order made, which differs in these arguments; in none
+    /// where its record is damaged.
+    OtherOrder(Vec<&'static str>),
     /// The idempotency key is longer than this many bytes.
     KeyTooLong(usize),
     /// The order is longer than what the store takes.
@@ -166,13 +167,13 @@ fn join(
     order: &Order,
     loaded: Loaded,
 ) -> Result<Option<Begun>, RpcError> {
-    let Some(recorded) = loaded
-        .facts
-        .job_spec()
-        .filter(|recorded| same(&loaded, recorded, order))
-    else {
-        return Ok(Some(Begun::Refused(Refused::OtherOrder)));
+    let Some(recorded) = loaded.facts.job_spec() else {
+        return Ok(Some(Begun::Refused(Refused::OtherOrder(Vec::new()))));
     };
+    let differences = differences(&loaded, &recorded, order);
+    if !differences.is_empty() {
+        return Ok(Some(Begun::Refused(Refused::OtherOrder(differences))));
+    }
     let live = match loaded.state {
         State::Live(live) if !live.cancel_requested => live,
         State::Live(_) | State::Terminal(_) => return Ok(Some(Begun::Earlier(loaded))),
@@ -202,8 +203,11 @@ fn join(
     }
 }
 
-fn same(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> bool {
-    spec::same_arguments(recorded, &order.spec)
-        && loaded.facts.label == order.label
-        && loaded.facts.ttl_ms == order.ttl_ms
+/// The arguments in which an order differs from the one that made a task. Its time to live is in both specs.
+fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'static str> {
+    let mut differences = spec::differences(recorded, &order.spec);
+    if loaded.facts.label != order.label {
+        differences.push("label");
+    }
+    differences
 }

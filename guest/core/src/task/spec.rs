@@ -40,15 +40,44 @@ pub(crate) fn from_text(text: &RawValue) -> Option<JobSpec> {
         .map(JobSpec::from)
 }
 
-/// Whether both came from the same arguments: all but what the server's configuration adds, which may be
-/// another one after a restart.
-pub(crate) fn same_arguments(one: &JobSpec, other: &JobSpec) -> bool {
-    let other = JobSpec {
-        grace_ms: one.grace_ms,
-        output_limit_bytes: one.output_limit_bytes,
-        ..other.clone()
-    };
-    *one == other
+/// The arguments of `run` in which the calls differ that made these specs. What the server's configuration adds is
+/// none of them: it may be another one after a restart.
+pub(crate) fn differences(one: &JobSpec, other: &JobSpec) -> Vec<&'static str> {
+    // So that a new member is not forgotten here.
+    let JobSpec {
+        command,
+        directory,
+        environment,
+        stdin,
+        timeout_ms,
+        lifetime_ms,
+        grace_ms: _,
+        output_limit_bytes: _,
+    } = one;
+    let (name, arguments) = words(command);
+    let (other_name, other_arguments) = words(&other.command);
+    let compared = [
+        ("command", name == other_name),
+        ("args", arguments == other_arguments),
+        ("cwd", *directory == other.directory),
+        ("env", *environment == other.environment),
+        ("stdin", *stdin == other.stdin),
+        ("timeoutSeconds", *timeout_ms == other.timeout_ms),
+        ("ttlSeconds", *lifetime_ms == other.lifetime_ms),
+    ];
+    let differ = compared.into_iter().filter(|(_, is_same)| !is_same);
+    differ.map(|(argument, _)| argument).collect()
+}
+
+/// The arguments `command` and `args`; a shell line has no `args`.
+fn words(command: &Command) -> (Option<&String>, Option<&[String]>) {
+    match command {
+        Command::Shell(line) => (Some(line), None),
+        Command::Program(words) => match words.split_first() {
+            Some((program, arguments)) => (Some(program), Some(arguments)),
+            None => (None, None),
+        },
+    }
 }
 
 impl From<JobSpec> for StoredSpec {
