@@ -7,10 +7,12 @@ use crate::text::duration;
 
 /// What to do about a job of which nobody knows how far it got. A task that failed keeps its idempotency key, so
 /// that the same call again would only find it.
-const ADVICE: &str = "look before you run it again, with a new idempotencyKey if you gave one";
+const ADVICE: &str = "check what it has left behind before you run it again, with a new idempotencyKey if you \
+    gave one";
 
-/// How a job ended, and after how long.
-pub(crate) fn end(outcome: &JobOutcome) -> String {
+/// How a job ended, and after how long. `timeout_ms` is how long it was allowed to run, in milliseconds; `None` where
+/// that is not known or had no part in its end.
+pub(crate) fn end(outcome: &JobOutcome, timeout_ms: Option<u64>) -> String {
     let elapsed = duration(outcome.duration_ms);
     let end = match &outcome.end {
         End::Exited(code) => format!("exit code {code}"),
@@ -20,7 +22,12 @@ pub(crate) fn end(outcome: &JobOutcome) -> String {
     };
     match outcome.stopped {
         None => format!("{end} after {elapsed}{}", remark(&outcome.end)),
-        Some(StopCause::TimedOut) => format!("timed out after {elapsed} and was stopped ({end})"),
+        // The time it took includes that of being stopped, so the limit is named beside it.
+        Some(StopCause::TimedOut) => {
+            let limit = timeout_ms.map(|ms| format!(" of {}", duration(ms)));
+            let limit = limit.unwrap_or_default();
+            format!("stopped because its timeout{limit} passed; ended after {elapsed} ({end})")
+        }
         Some(StopCause::Cancelled) => format!("cancelled after {elapsed} ({end})"),
         Some(cause) => format!("stopped after {elapsed}: {} ({end})", reason(cause)),
     }

@@ -86,7 +86,8 @@ fn a_job_that_ended_is_a_completed_task_with_its_truth() {
     check(
         "sleep 60",
         60_000,
-        "completed error=true: timed out after 10 s and was stopped (killed by SIGTERM)",
+        "completed error=true: stopped because its timeout of 10 s passed; ended after 10 s (killed by \
+         SIGTERM)",
     );
     check(
         "never",
@@ -334,7 +335,7 @@ fn a_job_that_was_never_started_is_failed_after_a_while() {
     let message = reply["result"]["error"]["message"].as_str().expect("words");
     for part in [
         "no trace",
-        "look before you run it again",
+        "check what it has left behind before you run it again",
         "new idempotencyKey",
     ] {
         assert!(message.contains(part), "{part} in {message}");

@@ -163,7 +163,8 @@ fn cancelled(
 ) -> Result<ToolResult, RpcError> {
     Ok(match world.inspect(id.as_str())? {
         JobState::Ended(outcome) => {
-            run::finished(world, id.as_str(), &status_message::as_cancelled(&outcome))?
+            let outcome = status_message::as_cancelled(&outcome);
+            run::finished(world, id.as_str(), &outcome, None)?
         }
         JobState::Unknown | JobState::Running(_) => ToolResult::refused(status_message),
     })

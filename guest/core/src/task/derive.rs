@@ -1,6 +1,6 @@
 //! From a live record and what its job says to the task's state.
 
-use super::record::{Ending, Live, TaskError, Terminal};
+use super::record::{Ending, Facts, Live, TaskError, Terminal};
 use super::{TaskId, status_message};
 use crate::imports::{
     End, Failure, JobOutcome, JobState, Jobs, Loss, Progress, StopCause, StopReason,
@@ -30,38 +30,40 @@ pub(crate) enum Derived {
 pub(crate) fn derive(
     jobs: &mut impl Jobs,
     now: u64,
-    id: &TaskId,
+    facts: &Facts,
     live: Live,
 ) -> Result<Derived, Failure> {
+    let id = &facts.id;
     let state = jobs.inspect(id.as_str())?;
     let may_still_start = !live.cancel_requested && now < live.start_window_ends_at();
     if state != JobState::Unknown || may_still_start {
-        return from_state(jobs, id, live, state);
+        return from_state(jobs, facts, live, state);
     }
     jobs.stop(id.as_str(), StopReason::Cancelled)?;
     let state = jobs.inspect(id.as_str())?;
-    from_state(jobs, id, live, state)
+    from_state(jobs, facts, live, state)
 }
 
 fn from_state(
     jobs: &mut impl Jobs,
-    id: &TaskId,
+    facts: &Facts,
     live: Live,
     state: JobState,
 ) -> Result<Derived, Failure> {
     match state {
         JobState::Unknown => Ok(Derived::Working(None)),
         JobState::Running(progress) => Ok(Derived::Working(Some(progress))),
-        JobState::Ended(outcome) => from_outcome(jobs, id, live, &outcome),
+        JobState::Ended(outcome) => from_outcome(jobs, facts, live, &outcome),
     }
 }
 
 fn from_outcome(
     jobs: &mut impl Jobs,
-    id: &TaskId,
+    facts: &Facts,
     live: Live,
     outcome: &JobOutcome,
 ) -> Result<Derived, Failure> {
+    let id = &facts.id;
     Ok(match (outcome.stopped, &outcome.end) {
         (Some(StopCause::Expired), _) => Derived::Expired,
         (_, End::Lost(Loss::NeverStarted)) if live.cancel_requested => {
@@ -79,11 +81,32 @@ fn from_outcome(
         (Some(StopCause::ShutDown), _) => {
             Derived::Ended(failed(jobs, id, outcome, wording::shut_down()))
         }
-        (Some(StopCause::TimedOut) | None, _) => Derived::Ended(Terminal {
-            ended_at: outcome.ended_at,
-            status_message: wording::end(outcome),
-            ending: Ending::Completed(run::finished(jobs, id.as_str(), outcome)?.into()),
-        }),
+        (Some(StopCause::TimedOut) | None, _) => {
+            Derived::Ended(completed(jobs, id, outcome, timeout_ms(facts, outcome))?)
+        }
+    })
+}
+
+/// How long the job was allowed to run, where that ended it. Not asked otherwise: a spec takes as long to read as it
+/// is long.
+fn timeout_ms(facts: &Facts, outcome: &JobOutcome) -> Option<u64> {
+    if outcome.stopped != Some(StopCause::TimedOut) {
+        return None;
+    }
+    facts.job_spec()?.timeout_ms
+}
+
+fn completed(
+    jobs: &mut impl Jobs,
+    id: &TaskId,
+    outcome: &JobOutcome,
+    timeout_ms: Option<u64>,
+) -> Result<Terminal, Failure> {
+    let result = run::finished(jobs, id.as_str(), outcome, timeout_ms)?;
+    Ok(Terminal {
+        ended_at: outcome.ended_at,
+        status_message: wording::end(outcome, timeout_ms),
+        ending: Ending::Completed(result.into()),
     })
 }
 

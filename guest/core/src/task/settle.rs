@@ -58,7 +58,7 @@ fn attempt(world: &mut impl World, now: u64, loaded: Loaded) -> Result<Option<Se
         State::Live(live) => live,
         State::Terminal(terminal) => return Ok(Some(Settled::Terminal(facts, terminal))),
     };
-    let (terminal, basis) = match derive(world, now, &facts.id, live)? {
+    let (terminal, basis) = match derive(world, now, &facts, live)? {
         Derived::Working(progress) => return Ok(Some(Settled::Working(facts, progress))),
         Derived::Expired => return Ok(Some(Settled::Expired)),
         Derived::Ended(terminal) => (terminal, Basis::Job),

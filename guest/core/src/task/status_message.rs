@@ -26,7 +26,7 @@ pub(crate) fn working(jobs: &mut impl Jobs, id: &TaskId, progress: &Progress) ->
 
 /// How a job was cancelled, and where it was: such a task has no result that would say so.
 pub(crate) fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome) -> String {
-    let words = wording::end(&as_cancelled(outcome));
+    let words = wording::end(&as_cancelled(outcome), None);
     with_last_line(jobs, id, outcome, words)
 }
 

@@ -7,6 +7,8 @@ use crate::tool::ToolResult;
 
 /// The result of a job that has ended: a summary, then its output as a terminal would show it.
 ///
+/// `timeout_ms` is how long the job was allowed to run, in milliseconds, where that ended it and is known.
+///
 /// The summary comes first: there it stays where a client cuts long results, and no output can pass for it.
 ///
 /// # Errors
@@ -15,11 +17,12 @@ pub(crate) fn finished(
     jobs: &mut impl Jobs,
     id: &str,
     outcome: &JobOutcome,
+    timeout_ms: Option<u64>,
 ) -> Result<ToolResult, Failure> {
     let shown = output(jobs, id, outcome)?;
     let text = format!(
         "{}\n\n{}",
-        summary::ended(outcome),
+        summary::ended(outcome, timeout_ms),
         visible(&shown, outcome)
     );
     Ok(ToolResult {

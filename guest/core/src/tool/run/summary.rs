@@ -6,8 +6,8 @@ use crate::text::{duration, is_hidden, shorten};
 use crate::wording;
 
 /// How a job ended, and what was left of it.
-pub(super) fn ended(outcome: &JobOutcome) -> String {
-    let headline = wording::end(outcome);
+pub(super) fn ended(outcome: &JobOutcome, timeout_ms: Option<u64>) -> String {
+    let headline = wording::end(outcome, timeout_ms);
     if outcome.leftovers.is_empty() {
         return headline;
     }

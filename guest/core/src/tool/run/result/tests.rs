@@ -60,7 +60,7 @@ fn result_of(mut written: Written, outcome: JobOutcome) -> ToolResult {
         output_bytes: written.total,
         ..outcome
     };
-    finished(&mut written, ID, &outcome).expect("the output can be read")
+    finished(&mut written, ID, &outcome, Some(2_000)).expect("the output can be read")
 }
 
 /// The summary of a job without output; only exit code 0 without a stop is no error.
@@ -102,11 +102,11 @@ fn a_command_that_was_stopped_is_an_error_whatever_it_exited_with() {
     let exited = || End::Exited(0);
     check_summary(
         stopped(killed("SIGKILL"), TimedOut),
-        "timed out after 3.2 s and was stopped (killed by SIGKILL)",
+        "stopped because its timeout of 2 s passed; ended after 3.2 s (killed by SIGKILL)",
     );
     check_summary(
         stopped(exited(), TimedOut),
-        "timed out after 3.2 s and was stopped (exit code 0)",
+        "stopped because its timeout of 2 s passed; ended after 3.2 s (exit code 0)",
     );
     check_summary(
         stopped(killed("SIGTERM"), Cancelled),
@@ -137,7 +137,8 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
         stopped(End::Lost(Loss::NeverStarted), StopCause::Cancelled),
         "cancelled before it was started",
     );
-    let advice = "look before you run it again, with a new idempotencyKey if you gave one";
+    let advice = "check what it has left behind before you run it again, with a new idempotencyKey if you \
+        gave one";
     let unfinished = |happened: &str| format!("{happened}; how far it got is not known: {advice}");
     let supervisor =
         unfinished("the process that supervised the job was killed, and the job with it");
@@ -254,7 +255,7 @@ fn a_failure_to_read_is_no_result() {
         output_bytes: 4,
         ..outcome(End::Exited(0))
     };
-    assert!(finished(&mut written, ID, &outcome).is_err());
+    assert!(finished(&mut written, ID, &outcome, None).is_err());
 }
 
 fn progress(output_bytes: u64, stopping: Option<StopCause>) -> Progress {
