@@ -19,6 +19,9 @@ pub(crate) struct Config {
     /// `outputLimitBytes`: how many bytes of a job's output are kept, 4 096 to 1 099 511 627 776 (1 TiB);
     /// default 67 108 864 (64 MiB).
     pub(crate) output_limit_bytes: u64,
+    /// `showCommand`: the shell command that shows a task when a space and its id are appended; one line, not
+    /// empty. `None`, the default, where the host has none: then nobody is told of it.
+    pub(crate) show_command: Option<String>,
 }
 
 impl Default for Config {
@@ -28,6 +31,7 @@ impl Default for Config {
             direct_limit_ms: 100,
             grace_ms: 5_000,
             output_limit_bytes: 64 * 1024 * 1024,
+            show_command: None,
         }
     }
 }
@@ -56,6 +60,7 @@ impl Config {
                 "outputLimitBytes" => {
                     config.output_limit_bytes = integer(name, value, 4096, 1 << 40)?;
                 }
+                "showCommand" => config.show_command = Some(line(name, value)?),
                 _ => return Err(ConfigError::UnknownMember(name.clone())),
             }
         }
@@ -71,6 +76,13 @@ fn integer(name: &str, value: &Value, min: u64, max: u64) -> Result<u64, ConfigE
             min,
             max,
         }),
+    }
+}
+
+fn line(name: &str, value: &Value) -> Result<String, ConfigError> {
+    match value.as_str() {
+        Some(text) if !text.is_empty() && !text.contains(char::is_control) => Ok(text.to_owned()),
+        _ => Err(ConfigError::NotALine(name.to_owned())),
     }
 }
 
@@ -92,6 +104,8 @@ pub enum ConfigError {
         /// The greatest allowed value.
         max: u64,
     },
+    /// The member of this name is not one line of text.
+    NotALine(String),
 }
 
 impl fmt::Display for ConfigError {
@@ -101,12 +115,16 @@ impl fmt::Display for ConfigError {
             Self::NotAnObject => write!(f, "the configuration is not a JSON object"),
             Self::UnknownMember(name) => write!(
                 f,
-                "unknown member `{name}`: there are `syncLimitMs`, `directLimitMs`, `graceMs` and \
-                 `outputLimitBytes`"
+                "unknown member `{name}`: there are `syncLimitMs`, `directLimitMs`, `graceMs`, \
+                 `outputLimitBytes` and `showCommand`"
             ),
             Self::OutOfRange { member, min, max } => {
                 write!(f, "`{member}` has to be an integer from {min} to {max}")
             }
+            Self::NotALine(member) => write!(
+                f,
+                "`{member}` has to be one line of text, without control characters"
+            ),
         }
     }
 }

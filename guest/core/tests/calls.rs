@@ -177,7 +177,23 @@ fn a_client_without_tasks_is_told_how_to_go_on() {
         .as_str()
         .expect("a text");
     assert!(text.contains(id), "{text}");
+    assert!(
+        !text.contains(" show "),
+        "this host has no such command: {text}"
+    );
     assert_eq!(reply["result"]["structuredContent"]["taskId"], id);
+}
+
+#[test]
+fn a_client_without_tasks_is_told_the_command_that_the_host_shows_tasks_with() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"showCommand":"host show --all"}"#, "user");
+    let reply = host.ask(
+        &mut world,
+        &run(1, Client::Plain, &json!({ "command": "sleep 60" })),
+    );
+    let command = format!("`host show --all {}`", world.jobs.running(world.clock)[0]);
+    assert!(reply.to_string().contains(&command), "{reply}");
 }
 
 #[test]

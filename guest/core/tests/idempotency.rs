@@ -122,16 +122,81 @@ fn a_key_that_does_not_fit_is_refused_in_words() {
     assert_eq!(reply["result"]["isError"], false);
 }
 
+/// The note that tells a repeated call's result from one of a command that was run now.
+const NOTE: &str = "\nThis is the result of the earlier call with this idempotencyKey, started \
+    2026-07-28T00:00:00.000Z; nothing was run now. To run it again, use a new key.\n\n";
+
 #[test]
-fn the_same_call_after_the_end_gives_the_same_result() {
+fn the_same_call_after_the_end_gives_the_same_result_and_says_that_nothing_was_run() {
+    for client in [Client::Tasks, Client::Plain] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new("{}", "user");
+        let call = run(1, client, &arguments("echo hi; exit 3"));
+        let mut first = host.ask(&mut world, &call);
+        assert_eq!(first["result"]["structuredContent"]["exitCode"], 3);
+        let text = first["result"]["content"][0]["text"].take();
+        let text = text.as_str().expect("a text");
+        assert!(!text.contains("idempotencyKey"), "{text}");
+        world.clock += 60_000;
+        let mut again = Host::new("{}", "user").ask(&mut world, &call);
+        let again_text = again["result"]["content"][0]["text"].take();
+        assert_eq!(again_text, text.replacen("\n\n", NOTE, 1));
+        assert_eq!(again, first);
+        assert_eq!(starts(&world), 1);
+    }
+}
+
+#[test]
+fn the_same_call_of_a_client_without_tasks_waits_on_for_the_result() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
-    let call = run(1, Client::Tasks, &arguments("echo hi; exit 3"));
-    let first = host.ask(&mut world, &call);
-    assert_eq!(first["result"]["structuredContent"]["exitCode"], 3);
-    world.clock += 60_000;
-    assert_eq!(Host::new("{}", "user").ask(&mut world, &call), first);
+    let call = run(1, Client::Plain, &arguments("echo step; sleep 45; exit 3"));
+    let first = host.ask(&mut world, &call).to_string();
+    for part in [
+        "last line: step",
+        "Call `run` again with exactly the same arguments",
+    ] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    let begin = world.clock;
+    let again = host.ask(&mut world, &call);
+    assert_eq!(world.clock - begin, 15_000);
+    let text = again["result"]["content"][0]["text"].as_str();
+    assert_eq!(
+        text,
+        Some(format!("exit code 3 after 45 s{NOTE}step").as_str())
+    );
     assert_eq!(starts(&world), 1);
+}
+
+#[test]
+fn the_same_call_after_a_cancellation_says_that_nothing_was_run() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let id = host.task(&mut world, &arguments("sleep 60"));
+    host.ask(&mut world, &about(2, "tasks/cancel", &id));
+    let again = host.ask(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+    let text = again["result"]["content"][0]["text"].as_str();
+    assert!(text.is_some_and(|text| text.contains(NOTE)), "{again}");
+    assert_eq!(starts(&world), 1);
+}
+
+#[test]
+fn the_handle_of_a_repeated_call_says_that_nothing_was_started() {
+    for config in ["{}", r#"{"directLimitMs":0}"#] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new(config, "user");
+        let call = run(1, Client::Tasks, &arguments("sleep 60"));
+        let message = |reply: Value| reply["result"]["statusMessage"].clone();
+        assert_eq!(
+            message(host.ask(&mut world, &call)),
+            "l: the job was started"
+        );
+        assert_eq!(
+            message(host.ask(&mut world, &call)),
+            "l: the earlier call with this idempotencyKey started the job; nothing was run now"
+        );
+    }
 }
 
 #[test]

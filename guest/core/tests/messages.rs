@@ -282,7 +282,7 @@ fn discovery_tells_what_there_is() {
     assert!(
         result["instructions"]
             .as_str()
-            .is_some_and(|text| text.contains("`run`"))
+            .is_some_and(|text| text.contains("`run`") && text.contains("waits up to 30 s"))
     );
     assert_eq!(
         result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
@@ -394,7 +394,10 @@ fn a_wrong_configuration_is_refused_by_name() {
     check(r#"{"directLimitMs":-1}"#, "`directLimitMs`");
     check(r#"{"graceMs":"5"}"#, "`graceMs`");
     check(r#"{"outputLimitBytes":4095}"#, "4096");
-    let full =
-        r#"{"syncLimitMs":0,"directLimitMs":60000,"graceMs":0,"outputLimitBytes":1099511627776}"#;
+    for line in [r#""""#, r#""a\nb""#, "null", "1"] {
+        check(&format!(r#"{{"showCommand":{line}}}"#), "`showCommand`");
+    }
+    let full = r#"{"syncLimitMs":0,"directLimitMs":60000,"graceMs":0,"outputLimitBytes":1099511627776,
+            "showCommand":"b show"}"#;
     assert!(Server::configure(full).is_ok());
 }

@@ -112,7 +112,7 @@ fn attempt(
             None => Outcome::Reply(reply::task(id, wire::created(&facts, cx.now))),
         }),
         Begun::Earlier(loaded) => match waiting(config, cx, call, &loaded.facts.id) {
-            Some(waiting) => Ok(waiting.wait()),
+            Some(waiting) => Ok(waiting.repeated().wait()),
             None => resume_call::earlier(world, cx, id, loaded),
         },
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
@@ -171,6 +171,7 @@ fn waiting(config: &Config, cx: &Context, call: Call<'_>, task: &TaskId) -> Opti
         task: task.clone(),
         client: call.client,
         deadline: cx.now.saturating_add(limit_ms),
+        is_repeated: false,
     })
 }
 

@@ -5,39 +5,47 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::config::Config;
 use crate::limits::CATALOGUE_TTL_MS;
 use crate::meta::{PROTOCOL_VERSION, TASKS_EXTENSION};
 use crate::outcome::Outcome;
 use crate::rpc::{Request, reply};
-
-/// For a model, beside the tool's own description.
-const INSTRUCTIONS: &str = "Backburner runs shell commands as durable jobs. Use the tool `run` for anything \
-    that may take longer than a few seconds: builds, test suites, downloads, migrations, batch work. A job \
-    goes on when the request, the connection, this server or the session ends, and its true result can be \
-    fetched afterwards, also by a later session: keep the task id. A command that ends quickly is answered \
-    directly; otherwise you get a task: poll it with tasks/get no faster than its pollIntervalMs, read its \
-    statusMessage for the elapsed time and the last line of output, and stop it with tasks/cancel. Give an \
-    idempotencyKey where a call must not run twice even if its reply is lost.";
+use crate::text::duration;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct DiscoverResult {
     supported_versions: [&'static str; 1],
     capabilities: Value,
-    instructions: &'static str,
+    instructions: String,
     ttl_ms: u64,
     cache_scope: &'static str,
 }
 
 /// Answers alike for everybody.
-pub(super) fn handle(request: &Request<'_>) -> Outcome {
+pub(super) fn handle(config: &Config, request: &Request<'_>) -> Outcome {
     let result = DiscoverResult {
         supported_versions: [PROTOCOL_VERSION],
         // Exactly `{}`: some clients take an extension for supported only then.
         capabilities: json!({ "tools": {}, "extensions": { TASKS_EXTENSION: {} } }),
-        instructions: INSTRUCTIONS,
+        instructions: instructions(config),
         ttl_ms: CATALOGUE_TTL_MS,
         cache_scope: "public",
     };
     Outcome::Reply(reply::complete(&request.id, result))
+}
+
+/// For a model, beside the tool's own description.
+fn instructions(config: &Config) -> String {
+    let limit = duration(config.sync_limit_ms);
+    format!(
+        "Backburner runs shell commands as durable jobs. Use the tool `run` for anything that may take longer than \
+         a few seconds: builds, test suites, downloads, migrations, batch work. A job goes on when the request, the \
+         connection, this server or the session ends, and its true result can be fetched afterwards, also by a \
+         later session: keep the task id. A command that ends quickly is answered directly. With the Tasks \
+         extension you otherwise get a task: poll it with tasks/get no faster than its pollIntervalMs, read its \
+         statusMessage for the elapsed time and the last line of output, and stop it with tasks/cancel. Without it, \
+         the call waits up to {limit} and then says how to go on. Give an idempotencyKey where a call must not run \
+         twice even if its reply is lost."
+    )
 }

@@ -53,7 +53,7 @@ fn answer(
     }
     let client = meta::client(request)?;
     match request.method.as_str() {
-        "server/discover" => Ok(discover::handle(request)),
+        "server/discover" => Ok(discover::handle(config, request)),
         "tools/list" => list_tools::handle(request),
         "tools/call" => call_tool::handle(config, world, cx, call_tool::Call { request, client }),
         "tasks/get" => get_task::handle(world, cx, gated(request, client)?),

@@ -4,16 +4,26 @@ use super::call_tool::{self, tool_result};
 use super::failure;
 use super::ticket::{HeldCall, Ticket, WaitingCall};
 use crate::config::Config;
-use crate::imports::{JobState, Progress, World};
+use crate::imports::{JobState, World};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::{Id, RpcError, reply};
+use crate::task::call_result::CallResult;
 use crate::task::durable::Loaded;
 use crate::task::lookup::own;
-use crate::task::record::{Ending, State, Terminal};
+use crate::task::record::{Ending, Facts, State, Terminal};
 use crate::task::settle::{Settled, settle};
-use crate::task::{TaskId, status_message, wire};
+use crate::task::{Durable, TaskId, status_message, wire};
+use crate::tool::run::Running;
 use crate::tool::{ToolResult, run};
+
+/// What a call goes on with.
+#[derive(Clone, Copy)]
+struct Wakened<'a> {
+    config: &'a Config,
+    cx: &'a Context,
+    why: Wake,
+}
 
 /// Goes on with a call that waited.
 pub(crate) fn resume(
@@ -33,9 +43,10 @@ pub(crate) fn resume(
         // and a command that outlives such a client is what this server is for.
         return Outcome::Nothing;
     }
+    let wakened = Wakened { config, cx, why };
     match ticket {
         Ticket::Call(call) => {
-            answer(world, cx, &call, why).unwrap_or_else(|error| unanswered(cx, call, why, &error))
+            answer(world, wakened, &call).unwrap_or_else(|error| unanswered(wakened, call, &error))
         }
         Ticket::Held(held) => begin(config, world, cx, &held, why)
             .unwrap_or_else(|error| failure(&held.request, &error)),
@@ -70,7 +81,7 @@ pub(super) fn earlier(
 ) -> Result<Outcome, RpcError> {
     Ok(match settle(world, cx.now, loaded)? {
         Settled::Working(facts, _) => {
-            Outcome::Reply(reply::task(request, wire::created(&facts, cx.now)))
+            Outcome::Reply(reply::task(request, wire::created_earlier(&facts, cx.now)))
         }
         Settled::Terminal(facts, terminal) => {
             Outcome::Reply(reply::task(request, wire::ended_earlier(&facts, &terminal)))
@@ -80,7 +91,8 @@ pub(super) fn earlier(
 }
 
 /// What becomes of a call whose task cannot be looked at.
-fn unanswered(cx: &Context, call: WaitingCall, why: Wake, error: &RpcError) -> Outcome {
+fn unanswered(wakened: Wakened<'_>, call: WaitingCall, error: &RpcError) -> Outcome {
+    let Wakened { cx, why, .. } = wakened;
     match error {
         RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
         // Say since no file can be opened at the moment: there is time to look again.
@@ -96,38 +108,50 @@ fn unanswered(cx: &Context, call: WaitingCall, why: Wake, error: &RpcError) -> O
 
 fn answer(
     world: &mut impl World,
-    cx: &Context,
+    wakened: Wakened<'_>,
     call: &WaitingCall,
-    why: Wake,
 ) -> Result<Outcome, RpcError> {
+    let Wakened { config, cx, why } = wakened;
     let loaded = own(world, cx, &call.task)?;
     if call.client == Client::Tasks && why != Wake::JobEnded {
         let handle = match &loaded.state {
-            State::Live(_) => wire::created(&loaded.facts, cx.now),
+            State::Live(_) => working(call, &loaded.facts, cx),
             State::Terminal(terminal) => wire::ended_earlier(&loaded.facts, terminal),
         };
         return Ok(Outcome::Reply(reply::task(&call.request, handle)));
     }
     match settle(world, cx.now, loaded)? {
-        Settled::Terminal(_, terminal) => terminal_result(world, call, terminal),
+        Settled::Terminal(facts, terminal) => terminal_result(world, call, &facts, terminal),
         Settled::Working(..) if why == Wake::JobEnded && cx.now < call.deadline => {
             Ok(call.clone().wait())
         }
         // A job that ended and is not over when the time is up: what is left of it cannot be killed yet.
         Settled::Working(facts, _) if call.client == Client::Tasks => {
-            let handle = wire::created(&facts, cx.now);
+            let handle = working(call, &facts, cx);
             Ok(Outcome::Reply(reply::task(&call.request, handle)))
         }
-        Settled::Working(_, progress) => Ok(goes_on(call, progress.as_ref())),
+        Settled::Working(facts, progress) => {
+            let has_key = facts.idempotency_key.is_some();
+            let running = Running {
+                id: call.task.as_str(),
+                progress: progress.as_ref(),
+                next_wait_ms: has_key.then_some(config.sync_limit_ms),
+                show_command: config.show_command.as_deref(),
+            };
+            let result = run::still_running(world, &running);
+            Ok(tool_result(&call.request, result))
+        }
         Settled::Expired => Ok(expired(&call.request)),
     }
 }
 
-fn goes_on(call: &WaitingCall, progress: Option<&Progress>) -> Outcome {
-    tool_result(
-        &call.request,
-        run::still_running(call.task.as_str(), progress),
-    )
+/// The handle of a task whose end nobody has seen.
+fn working<'a>(call: &WaitingCall, facts: &'a Durable<Facts>, cx: &Context) -> wire::Task<'a> {
+    if call.is_repeated {
+        wire::created_earlier(facts, cx.now)
+    } else {
+        wire::created(facts, cx.now)
+    }
 }
 
 /// The command was started, and whoever asked for it must not do that again because its state cannot be read.
@@ -143,16 +167,22 @@ fn unseen(call: &WaitingCall, error: &RpcError) -> Outcome {
 fn terminal_result(
     world: &mut impl World,
     call: &WaitingCall,
+    facts: &Facts,
     terminal: Terminal,
 ) -> Result<Outcome, RpcError> {
-    match terminal.ending {
-        Ending::Completed(result) => Ok(Outcome::Reply(reply::complete(&call.request, result))),
-        Ending::Failed(error) => Err(RpcError::Failed(error)),
+    let result = match terminal.ending {
+        Ending::Completed(result) => result,
+        Ending::Failed(error) => return Err(RpcError::Failed(error)),
         Ending::Cancelled => {
-            let result = cancelled(world, &call.task, terminal.status_message)?;
-            Ok(tool_result(&call.request, result))
+            CallResult::from(cancelled(world, &call.task, terminal.status_message)?)
         }
-    }
+    };
+    let result = if call.is_repeated {
+        result.with_second_line(&run::repeated(facts.created_at))
+    } else {
+        result
+    };
+    Ok(Outcome::Reply(reply::complete(&call.request, result)))
 }
 
 /// What a call says whose task was cancelled meanwhile. The task has no result, so it is made here.

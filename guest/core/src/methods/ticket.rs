@@ -32,6 +32,10 @@ pub(crate) struct WaitingCall {
     pub(crate) client: Client,
     /// Until when it waits, in milliseconds since 1970.
     pub(crate) deadline: u64,
+    /// Whether the task is that of an earlier call with the same idempotency key, so that nothing was run for this
+    /// one. Earlier versions did not say.
+    #[serde(default)]
+    pub(crate) is_repeated: bool,
 }
 
 /// A `tools/call` that waits for its idempotency key, of which nothing is recorded yet.
@@ -61,6 +65,14 @@ impl Ticket {
 }
 
 impl WaitingCall {
+    /// The same call, where the task is an earlier one's.
+    pub(crate) fn repeated(self) -> Self {
+        Self {
+            is_repeated: true,
+            ..self
+        }
+    }
+
     /// Keeps the request open.
     pub(crate) fn wait(self) -> Outcome {
         Outcome::Wait(Pending {

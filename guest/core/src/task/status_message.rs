@@ -9,6 +9,10 @@ use super::TaskId;
 /// What a new task says.
 pub(crate) const STARTED: &str = "the job was started";
 
+/// What the handle says that a repeated call gets, as nothing was started for it.
+pub(crate) const STARTED_EARLIER: &str =
+    "the earlier call with this idempotencyKey started the job; nothing was run now";
+
 /// What a task says whose job is not known yet.
 pub(crate) const STARTING: &str = "the job is about to start";
 

@@ -46,6 +46,11 @@ pub(crate) fn created(facts: &Durable<Facts>, now: u64) -> Task<'_> {
     working(facts, now, status_message::STARTED)
 }
 
+/// The handle of a task that an earlier call created and that nobody knows to have ended.
+pub(crate) fn created_earlier(facts: &Durable<Facts>, now: u64) -> Task<'_> {
+    working(facts, now, status_message::STARTED_EARLIER)
+}
+
 /// A task whose job runs.
 pub(crate) fn working<'a>(
     facts: &'a Durable<Facts>,

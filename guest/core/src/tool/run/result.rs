@@ -2,8 +2,22 @@
 
 use super::{structured, summary};
 use crate::imports::{End, Failure, JobOutcome, Jobs, Progress};
-use crate::text::{Excerpt, output};
+use crate::text::{Excerpt, last_line, output};
 use crate::tool::ToolResult;
+
+/// A job that goes on, and what its caller can do about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running<'a> {
+    /// The task's id.
+    pub(crate) id: &'a str,
+    /// What is known of the job; `None` where it is about to start, or nothing is known.
+    pub(crate) progress: Option<&'a Progress>,
+    /// How long the same call again would wait for it, in milliseconds; `None` where it has no idempotency key, and
+    /// would start another job.
+    pub(crate) next_wait_ms: Option<u64>,
+    /// The shell command that shows the task when a space and its id are appended; `None` where there is none.
+    pub(crate) show_command: Option<&'a str>,
+}
 
 /// The result of a job that has ended: a summary, then its output as a terminal would show it.
 ///
@@ -33,12 +47,13 @@ pub(crate) fn finished(
 }
 
 /// The result for a caller that cannot wait longer, and cannot be given a task.
-///
-/// `progress` is what is known of the job; `None` where it is about to start, or nothing is known.
-pub(crate) fn still_running(id: &str, progress: Option<&Progress>) -> ToolResult {
+pub(crate) fn still_running(jobs: &mut impl Jobs, running: &Running<'_>) -> ToolResult {
+    let line = running
+        .progress
+        .and_then(|progress| last_line(jobs, running.id, progress.output_bytes));
     ToolResult {
-        text: summary::running(id, progress),
-        structured: Some(structured::running(id, progress)),
+        text: summary::running(running, line.as_deref()),
+        structured: Some(structured::running(running.id, running.progress)),
         is_error: false,
     }
 }

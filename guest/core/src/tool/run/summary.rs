@@ -1,8 +1,9 @@
 //! How a job ended, in one line or two that a model reads first.
 
 use super::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS};
+use super::result::Running;
 use crate::imports::{JobOutcome, Process, Progress};
-use crate::text::{duration, is_hidden, shorten};
+use crate::text::{duration, is_hidden, iso8601, shorten};
 use crate::wording;
 
 /// How a job ended, and what was left of it.
@@ -14,17 +15,54 @@ pub(super) fn ended(outcome: &JobOutcome, timeout_ms: Option<u64>) -> String {
     format!("{headline}\n{}", leftovers(&outcome.leftovers))
 }
 
-/// That a job goes on, how to get its result, and that calling again is not the way.
-pub(super) fn running(id: &str, progress: Option<&Progress>) -> String {
-    let so_far = match progress {
+/// That a result is an earlier call's, made at this moment in milliseconds since 1970: who has mended something and
+/// calls again with the same key would believe that it did not help.
+pub(crate) fn repeated(called_at: u64) -> String {
+    format!(
+        "This is the result of the earlier call with this idempotencyKey, started {}; nothing was run now. To run it \
+         again, use a new key.",
+        iso8601(called_at)
+    )
+}
+
+/// That a job goes on, the last line that it wrote, and how to get its result.
+pub(super) fn running(running: &Running<'_>, last_line: Option<&str>) -> String {
+    let so_far = match running.progress {
         None => "the command goes on".to_owned(),
         Some(progress) => so_far(progress),
     };
+    let line = last_line.map(|line| format!("\nlast line: {line}"));
     format!(
-        "{so_far}, in the background, as task {id}; it does not need this connection.\n\n\
-         Do not call `run` again to get its result: that would start the command a second time. \
-         A client with the Tasks extension gets it from tasks/get with this id; in a terminal, \
-         `backburner show {id}` shows it, with the --data-dir of this server if it was given one."
+        "{so_far}, in the background, as task {}; it does not need this connection.{}\n\n{} {}",
+        running.id,
+        line.unwrap_or_default(),
+        calling_again(running.next_wait_ms),
+        other_ways(running)
+    )
+}
+
+/// What the same call again would do.
+fn calling_again(next_wait_ms: Option<u64>) -> String {
+    match next_wait_ms {
+        Some(ms) => format!(
+            "Call `run` again with exactly the same arguments and idempotencyKey to wait up to {} more for its \
+             result; it is not started a second time.",
+            duration(ms)
+        ),
+        None => "Do not call `run` again to get its result: that would start the command a second time. Next time \
+                 give an idempotencyKey: then the same call again waits on."
+            .to_owned(),
+    }
+}
+
+fn other_ways(running: &Running<'_>) -> String {
+    let id = running.id;
+    let show = running.show_command.map(|command| {
+        format!(" `{command} {id}` shows it, in a terminal or as the command of another `run`.")
+    });
+    format!(
+        "A client with the Tasks extension gets it from tasks/get with this id.{}",
+        show.unwrap_or_default()
     )
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{finished, still_running};
+use super::{Running, finished, still_running};
 use crate::imports::{End, JobOutcome, Loss, Process, Progress, StopCause, Stream};
 use crate::text::written::Written;
 use crate::tool::ToolResult;
@@ -268,31 +268,49 @@ fn progress(output_bytes: u64, stopping: Option<StopCause>) -> Progress {
     }
 }
 
-fn check_running(progress: Option<&Progress>, expect: &str) -> Value {
-    let result = still_running(ID, progress);
+/// What is said of a job that goes on, with and without a key and a command that shows it.
+fn check_running(mut written: Written, progress: Option<&Progress>, expect: &str) -> Value {
+    let without = Running {
+        id: ID,
+        progress,
+        next_wait_ms: None,
+        show_command: None,
+    };
+    let with = Running {
+        next_wait_ms: Some(30_000),
+        show_command: Some("/bin/b show --data-dir '/a b'"),
+        ..without
+    };
+    let tasks = "A client with the Tasks extension gets it from tasks/get with this id.";
+    let (text, _) = conforming(still_running(&mut written, &without));
+    assert_eq!(
+        text,
+        format!(
+            "{expect}\n\nDo not call `run` again to get its result: that would start the command a second time. \
+             Next time give an idempotencyKey: then the same call again waits on. {tasks}"
+        )
+    );
+    let result = still_running(&mut written, &with);
     assert!(!result.is_error);
     let (text, structured) = conforming(result);
-    let (first, advice) = text.split_once("\n\n").expect("advice follows");
     assert_eq!(
-        first,
-        format!("{expect}, in the background, as task {ID}; it does not need this connection.")
+        text,
+        format!(
+            "{expect}\n\nCall `run` again with exactly the same arguments and idempotencyKey to wait up to 30 s \
+             more for its result; it is not started a second time. {tasks} `/bin/b show --data-dir '/a b' {ID}` \
+             shows it, in a terminal or as the command of another `run`."
+        )
     );
-    for part in [
-        "Do not call `run` again",
-        "a second time",
-        "tasks/get",
-        &format!("`backburner show {ID}`"),
-    ] {
-        assert!(advice.contains(part), "{part} in {advice}");
-    }
     structured
 }
 
 #[test]
 fn a_job_that_goes_on_says_so_and_how_to_get_it() {
+    let place = format!(", in the background, as task {ID}; it does not need this connection.");
     let structured = check_running(
+        Written::nothing(),
         Some(&progress(0, None)),
-        "still running after 30 s, no output so far",
+        &format!("still running after 30 s, no output so far{place}"),
     );
     assert_eq!(structured["state"], "running");
     assert_eq!(structured["durationMs"], 30_000);
@@ -300,12 +318,19 @@ fn a_job_that_goes_on_says_so_and_how_to_get_it() {
     assert_eq!(structured["endedAt"], Value::Null);
     assert_eq!(structured["truncated"], false);
     let structured = check_running(
-        Some(&progress(4_096, Some(StopCause::Cancelled))),
-        "being stopped after 30 s (it was cancelled), 4096 bytes of output so far",
+        Written::text("one\n\x1b[1mtwo\n"),
+        Some(&progress(12, Some(StopCause::Cancelled))),
+        &format!(
+            "being stopped after 30 s (it was cancelled), 12 bytes of output so far{place}\nlast line: two"
+        ),
     );
     assert_eq!(structured["cancelled"], true);
     assert_eq!(structured["truncated"], true);
-    let structured = check_running(None, "the command goes on");
+    let structured = check_running(
+        Written::nothing(),
+        None,
+        &format!("the command goes on{place}"),
+    );
     assert_eq!(structured["startedAt"], Value::Null);
     assert_eq!(structured["outputBytes"], Value::Null);
 }
