@@ -16,6 +16,7 @@ mod log;
 mod requests;
 pub mod serve;
 mod server;
+mod shell_word;
 pub mod store;
 pub mod transport;
 

@@ -1,14 +1,16 @@
 //! Puts a server together: data directory, store, jobs, component, transport.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use serde_json::{Map, Value};
 
 use crate::data_dir::{self, DataDir};
 use crate::engine::{Pool, PoolError};
 use crate::jobs::SupervisedJobs;
 use crate::limits::DESCRIPTORS;
+use crate::shell_word::shell_word;
 use crate::store::{OpenError, SqliteStore};
 use crate::transport::stdio;
 
@@ -20,8 +22,8 @@ pub(crate) const STORE_FILE: &str = "backburner.db";
 pub struct Settings {
     /// Where everything is kept; `None` for the default place.
     pub data_dir: Option<PathBuf>,
-    /// For the component: a JSON object, see `configure` in the WIT.
-    pub component_config: String,
+    /// For the component: members of `configure`, see the README of the WIT. How a task is shown is added to them.
+    pub component_config: Map<String, Value>,
     /// How the client is treated.
     pub stdio: stdio::Options,
 }
@@ -77,7 +79,8 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
             source,
         },
     )?;
-    let pool = Pool::new(Arc::new(store), Arc::new(jobs), settings.component_config)?;
+    let config = told_how_to_show(settings.component_config, data_dir.path());
+    let pool = Pool::new(Arc::new(store), Arc::new(jobs), config)?;
     stdio::serve(Arc::new(pool), streams, settings.stdio)?;
     Ok(())
 }
@@ -99,6 +102,23 @@ fn require_descriptors() -> Result<(), ServeError> {
     Ok(())
 }
 
+/// The component's configuration, with the command that shows a task: a model knows neither where this program is nor
+/// its data directory.
+fn told_how_to_show(mut config: Map<String, Value>, data_dir: &Path) -> String {
+    let program = std::env::current_exe().ok();
+    if let Some(command) = program.and_then(|program| show_command(&program, data_dir)) {
+        config.insert("showCommand".to_owned(), command.into());
+    }
+    Value::Object(config).to_string()
+}
+
+/// `None` where a path is no text, or none that fits on one line.
+fn show_command(program: &Path, data_dir: &Path) -> Option<String> {
+    let words = [program.to_str()?, "show", "--data-dir", data_dir.to_str()?];
+    let command = words.map(shell_word).join(" ");
+    (!command.contains(char::is_control)).then_some(command)
+}
+
 /// The program that is running, to be run again as a supervisor.
 ///
 /// On Linux by the kernel's name for it, and not by its path: the file may be replaced by an upgrade while this
@@ -108,5 +128,18 @@ fn own_program() -> std::io::Result<PathBuf> {
         Ok("/proc/self/exe".into())
     } else {
         std::env::current_exe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_shows_a_task_names_program_and_directory_in_full() {
+        let shown = |data: &str| show_command(Path::new("/opt/it's/backburner"), Path::new(data));
+        let expect = r"'/opt/it'\''s/backburner' show --data-dir '/a b'";
+        assert_eq!(shown("/a b").as_deref(), Some(expect));
+        assert_eq!(shown("/a\nb"), None);
     }
 }

@@ -158,6 +158,51 @@ fn the_data_directory_is_taken_from_the_environment_where_no_flag_names_one() {
 }
 
 #[test]
+fn a_job_finds_the_tasks_of_its_server() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let first = server.result("tools/call", &run_call("echo here it is"), Client::Plain);
+    let id = first["structuredContent"]["taskId"]
+        .as_str()
+        .expect("an id");
+    let program = backburner_tests::binary().display();
+    let show = run_call(&format!("'{program}' show {id}"));
+    let shown = server.result("tools/call", &show, Client::Plain);
+    let text = shown["content"][0]["text"].as_str().unwrap_or_default();
+    assert!(text.contains("here it is"), "{shown}");
+}
+
+#[test]
+fn a_client_without_tasks_is_given_a_command_that_shows_its_task() {
+    let dir = TestDir::new();
+    let mut server = Server::start_with(&dir, &Setup::flags(&["--sync-limit", "0"]));
+    let gate = dir.path().join("gate");
+    let line = format!(
+        "until [ -e '{}' ]; do sleep 0.05; done; echo opened",
+        gate.display()
+    );
+    let result = server.result("tools/call", &run_call(&line), Client::Plain);
+    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+    let before = text.split_once("` shows it").map(|(before, _)| before);
+    let (_, command) = before.and_then(|text| text.rsplit_once('`')).expect(text);
+    fs::write(gate, "").expect("the test's directory can be written");
+    // Whatever the variable says: the command names the directory.
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", command])
+        .env("BACKBURNER_DIR", "/nowhere");
+    until(PATIENCE, "the command to show the result", || {
+        let output = shell.output().expect("there is a shell");
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        if shown.contains("opened") {
+            Ok(())
+        } else {
+            Err(format!("{command}: {output:?}"))
+        }
+    });
+}
+
+#[test]
 fn the_values_of_variables_are_neither_in_process_listings_nor_in_replies_nor_in_logs() {
     let dir = TestDir::new();
     let mut server = Server::start_with(&dir, &Setup::flags(&["--direct-limit", "0"]));

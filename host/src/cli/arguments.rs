@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand};
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use super::values::{duration, key, label, variable, whole};
 
@@ -121,16 +121,17 @@ impl Default for ServeOptions {
 }
 
 impl ServeOptions {
-    /// What the component is configured with: the JSON object of `configure` in the WIT.
+    /// What the component is configured with: members of `configure`, as the README of the WIT has them.
     #[must_use]
-    pub fn component_config(&self) -> String {
-        json!({
-            "syncLimitMs": self.sync_limit * 1000,
-            "directLimitMs": self.direct_limit,
-            "graceMs": self.grace * 1000,
-            "outputLimitBytes": self.output_limit,
-        })
-        .to_string()
+    pub fn component_config(&self) -> Map<String, Value> {
+        let members = [
+            ("syncLimitMs", self.sync_limit * 1000),
+            ("directLimitMs", self.direct_limit),
+            ("graceMs", self.grace * 1000),
+            ("outputLimitBytes", self.output_limit),
+        ];
+        let members = members.map(|(name, value)| (name.to_owned(), value.into()));
+        members.into_iter().collect()
     }
 }
 
@@ -289,6 +290,6 @@ mod tests {
             ServeOptions::default().max_message_bytes
         );
         let config = r#"{"directLimitMs":100,"graceMs":5000,"outputLimitBytes":67108864,"syncLimitMs":30000}"#;
-        assert_eq!(options.component_config(), config);
+        assert_eq!(Value::from(options.component_config()).to_string(), config);
     }
 }

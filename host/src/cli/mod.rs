@@ -27,6 +27,7 @@ pub use self::arguments::{
     CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
 use self::client::ClientError;
+use crate::shell_word::shell_word;
 
 /// Carries out a command that is a client's.
 ///
@@ -106,12 +107,7 @@ fn show_command_of(program: &Path, data_dir: Option<&Path>, id: &str) -> String 
 
 /// A path as one word of a shell's line.
 fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text;
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    shell_word(&path.display().to_string())
 }
 
 #[cfg(test)]
