@@ -13,6 +13,7 @@ use support::faults::Fault;
 use support::host::parse;
 use support::interference::{Call, Interference};
 use support::messages::{Client, about, run};
+use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
 fn arguments(command: &str) -> Value {
@@ -208,8 +209,7 @@ fn a_key_is_free_again_when_its_task_has_expired() {
     let second = host.task(&mut world, &arguments("sleep 60"));
     assert_ne!(first, second);
     // The sweep of the first task leaves the key to the second one.
-    host.server
-        .sweep(&mut world, support::world::EPOCH + 3_600_100);
+    host.server.sweep(&mut world, EPOCH + 3_600_100);
     assert_eq!(
         world.store.value("key/user/k"),
         Some(format!("\"{second}\"").as_str())
@@ -253,7 +253,7 @@ fn held(client: Client) -> (FakeWorld, Host) {
     let mut host = Host::new("{}", "user");
     let call = arguments("trap; sleep 9000");
     host.task(&mut world, &call);
-    world.clock = support::world::EPOCH + 3_600_000;
+    world.clock = EPOCH + 3_600_000;
     assert!(host.send(&mut world, &run(1, client, &call)).is_empty());
     assert_eq!(starts(&world), 1);
     (world, host)
@@ -305,58 +305,184 @@ fn a_call_that_is_taken_back_before_its_key_is_free_runs_nothing() {
     assert_eq!(starts(&world), 1);
 }
 
+/// A world in which a server died between the record of this command and its start.
+fn unstarted(command: &str) -> FakeWorld {
+    let mut world = FakeWorld::new(1);
+    // key, commit, start
+    world.faults.plan(2, Fault::CrashBefore);
+    let mut host = Host::new("{}", "user");
+    host.send(&mut world, &run(1, Client::Tasks, &arguments(command)));
+    assert!(world.faults.clear());
+    assert_eq!((world.store.commits, starts(&world)), (1, 0));
+    world
+}
+
+/// The id of the only task that there is.
+fn only_task(world: &FakeWorld) -> String {
+    let keys = world.store.keys("task/");
+    assert_eq!(keys.len(), 1, "{keys:?}");
+    keys[0]["task/".len()..].to_owned()
+}
+
+/// Sees that the only task has failed, and that its error says how to run the command after all.
+fn assert_failed(world: &mut FakeWorld) {
+    let id = only_task(world);
+    let task = Host::new("{}", "user").get(world, &id)["result"].take();
+    assert_eq!(task["status"], "failed", "{task}");
+    let message = task["error"]["message"].as_str().expect("words");
+    assert!(message.contains("new idempotencyKey"), "{message}");
+}
+
 #[test]
-fn what_a_dead_server_did_not_start_the_same_call_starts() {
-    for (call, fault) in [(2, Fault::CrashBefore), (1, Fault::CrashAfter)] {
+fn a_job_of_which_nothing_is_kept_is_not_started_again() {
+    let cases = [
+        // It runs, it has ended and nobody has asked for it; when it may be about to start, and when not.
+        ("sleep 600", 200),
+        ("sleep 600", 60_000),
+        ("sleep 1; exit 3", 2_000),
+        ("sleep 1; exit 3", 60_000),
+    ];
+    for ((command, age_ms), client) in cases
+        .into_iter()
+        .flat_map(|case| [Client::Tasks, Client::Plain].map(|client| (case, client)))
+    {
         let mut world = FakeWorld::new(1);
-        world.faults.plan(call, fault);
-        let mut host = Host::new("{}", "user");
-        host.send(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
-        assert!(world.faults.clear());
-        assert_eq!((world.store.commits, starts(&world)), (1, 0));
-        let id = Host::new("{}", "user").task(&mut world, &arguments("sleep 60"));
-        assert_eq!(world.store.keys("live/"), [format!("live/{id}")]);
-        assert_eq!(starts(&world), 1);
+        let id = Host::new("{}", "user").task(&mut world, &arguments(command));
+        world.clock = EPOCH + age_ms;
+        world.jobs.vanish(&id);
+        let call = run(2, client, &arguments(command));
+        for _ in 0..3 {
+            Host::new("{}", "user").ask(&mut world, &call);
+            assert_eq!(world.jobs.starts, [(id.clone(), 1)].into());
+            assert_eq!(only_task(&world), id);
+            world.clock += 10_000;
+        }
+        assert_failed(&mut world);
     }
 }
 
 #[test]
-fn a_repeated_call_that_cannot_start_the_job_takes_the_record_back() {
-    let mut world = FakeWorld::new(1);
-    world.faults.plan(2, Fault::CrashBefore);
-    Host::new("{}", "user").send(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+fn what_a_dead_server_did_not_start_is_about_to_start_and_then_has_failed() {
+    for config in ["{}", r#"{"directLimitMs":0}"#] {
+        let mut world = unstarted("sleep 60");
+        let call = run(1, Client::Tasks, &arguments("sleep 60"));
+        let mut host = Host::new(config, "user");
+        let handle = host.ask(&mut world, &call)["result"].take();
+        assert_eq!(handle["taskId"], only_task(&world));
+        assert_eq!(handle["status"], "working");
+        let message = "l: the job is about to start";
+        assert_eq!(handle["statusMessage"], message, "{handle}");
+        world.clock = EPOCH + 10_000;
+        let reply = host.ask(&mut world, &call);
+        let failed = reply["result"]["status"] == "failed" || reply["error"]["code"] == -32603;
+        assert!(failed, "{reply}");
+        assert_failed(&mut world);
+        assert_eq!(starts(&world), 0);
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_what_is_never_started_hears_of_it_when_that_is_certain() {
+    for (client, config) in [
+        (Client::Plain, r#"{"syncLimitMs":30000}"#),
+        (Client::Tasks, r#"{"directLimitMs":30000}"#),
+    ] {
+        let mut world = unstarted("sleep 60");
+        let call = run(1, client, &arguments("sleep 60"));
+        let reply = Host::new(config, "user").ask(&mut world, &call);
+        assert_eq!(reply["error"]["code"], -32603, "{reply}");
+        assert!(reply.to_string().contains("new idempotencyKey"), "{reply}");
+        assert_eq!(world.clock, EPOCH + 10_000);
+        assert_eq!(starts(&world), 0);
+    }
+}
+
+#[test]
+fn a_call_that_cannot_wait_for_what_may_still_start_says_so() {
+    let call = run(1, Client::Plain, &arguments("sleep 60"));
+    for limit_ms in [0, 500] {
+        let mut world = unstarted("sleep 60");
+        let mut host = Host::new(&format!(r#"{{"syncLimitMs":{limit_ms}}}"#), "user");
+        let reply = host.ask(&mut world, &call);
+        assert_eq!(world.clock, EPOCH + limit_ms);
+        assert!(reply.to_string().contains("about to start"), "{reply}");
+    }
+    for client in [Client::Plain, Client::Tasks] {
+        let mut world = unstarted("sleep 60");
+        let mut host = Host::new("{}", "user");
+        let call = run(1, client, &arguments("sleep 60"));
+        assert!(host.send(&mut world, &call).is_empty());
+        let replies = host.resume(&mut world, "1", Wake::Shutdown);
+        assert!(replies[0].contains("about to start"), "{replies:?}");
+        assert_eq!(starts(&world), 0);
+    }
+}
+
+/// Has a call come to a second server while the first one is between the record and the start of the same call, which
+/// this fault befalls or nothing. Gives the first server, and what came of the call to the second one.
+fn meanwhile(
+    world: &mut FakeWorld,
+    client: Client,
+    command: &str,
+    fault: Option<Fault>,
+) -> (Vec<String>, Outcome) {
+    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    if let Some(fault) = fault {
+        // key, commit, start
+        world.faults.plan(2, fault);
+    }
+    world.interference = Some(Interference {
+        after_calls: 2,
+        cx: host.context(world),
+        call: Call::Message(run(1, client, &arguments(command))),
+    });
+    let first = run(1, Client::Tasks, &arguments(command));
+    let replies = host.send(world, &first);
     world.faults.clear();
-    // key, record, inspect, record written, start
-    world.faults.plan(4, Fault::NoSpace);
+    let other = world.interfered.take().expect("it was due");
+    (replies, other)
+}
+
+#[test]
+fn a_repeated_call_that_came_before_the_start_waits_for_the_job() {
+    let mut world = FakeWorld::new(1);
+    let (_, other) = meanwhile(&mut world, Client::Plain, "sleep 12; exit 3", None);
+    let Outcome::Wait(pending) = other else {
+        panic!("the job has not ended: {other:?}");
+    };
+    let mut host = Host::new("{}", "user");
+    host.pending.insert(pending.request.clone(), pending);
+    let reply = host.wait(&mut world);
+    assert_eq!(reply["result"]["structuredContent"]["exitCode"], 3);
+    assert_eq!((world.clock, starts(&world)), (EPOCH + 12_000, 1));
+}
+
+#[test]
+fn a_first_call_that_fails_leaves_the_task_of_which_the_repeated_one_was_told() {
+    let mut world = FakeWorld::new(1);
+    let fault = Some(Fault::NoSpace);
+    let (first, other) = meanwhile(&mut world, Client::Tasks, "sleep 60", fault);
+    let first = parse(&first[0]);
+    assert!(first.to_string().contains("was not run"), "{first}");
+    let Outcome::Reply(other) = other else {
+        panic!("the other server answers at once: {other:?}");
+    };
+    let handle = parse(&other)["result"].take();
+    assert_eq!(handle["taskId"], only_task(&world));
+    assert!(handle.to_string().contains("about to start"), "{handle}");
+    world.clock += 10_000;
+    assert_failed(&mut world);
+    assert_eq!(starts(&world), 0);
+}
+
+#[test]
+fn a_first_call_that_fails_alone_leaves_the_key_free() {
+    let mut world = FakeWorld::new(1);
+    world.faults.plan(2, Fault::NoSpace);
     let mut host = Host::new("{}", "user");
     let reply = host.ask(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
     assert_eq!(reply["result"]["isError"], true, "{reply}");
     assert_eq!(world.store.keys(""), Vec::<&str>::new());
-    world.faults.clear();
     host.task(&mut world, &arguments("sleep 60"));
     assert_eq!(starts(&world), 1);
-}
-
-#[test]
-fn a_first_call_that_fails_leaves_the_task_to_the_repeated_one_that_started_it() {
-    let mut world = FakeWorld::new(1);
-    let mut host = Host::new("{}", "user");
-    let body = run(1, Client::Tasks, &arguments("sleep 60"));
-    // key, commit; then, before the start that fails, the same call comes to another server.
-    world.faults.plan(2, Fault::NoSpace);
-    world.interference = Some(Interference {
-        after_calls: 2,
-        cx: host.context(&world),
-        call: Call::Message(body.clone()),
-    });
-    host.send(&mut world, &body);
-    let Some(Outcome::Reply(other)) = world.interfered.take() else {
-        panic!("the other server answers at once");
-    };
-    let id = parse(&other)["result"]["taskId"].take();
-    assert_eq!(host.wait(&mut world)["result"]["taskId"], id);
-    assert_eq!(
-        host.get(&mut world, id.as_str().expect("an id"))["result"]["status"],
-        "working"
-    );
 }

@@ -118,29 +118,31 @@ fn a_job_that_lost_its_server_and_its_supervisor_in_the_middle_of_the_start_has_
 }
 
 #[test]
-fn a_retry_runs_the_command_once_in_all_wherever_the_first_server_died() {
-    for point in RECORDED.into_iter().chain(STARTED) {
+fn a_retry_does_not_run_again_what_the_first_server_started() {
+    for point in STARTED {
         retry_runs_once(&interrupted(point));
     }
 }
 
 #[test]
+fn a_retry_does_not_start_what_the_first_server_did_not_and_says_to_use_a_new_key() {
+    for point in RECORDED {
+        assert_failed(&retry(&interrupted(point), 0), "new idempotencyKey");
+    }
+}
+
+#[test]
 fn a_retry_whose_server_dies_too_can_be_repeated() {
-    for step in [Step::Commit, Step::Supervise, Step::Start] {
-        for side in [Side::Before, Side::After] {
-            let point = CrashPoint {
-                side,
-                step,
-                number: 1,
-            };
-            if point == CrashPoint::before(Step::Supervise) {
-                // Then the job is known and has not run, and so it stays; another test has that.
-                continue;
-            }
-            let scene = interrupted(CrashPoint::after(Step::Commit));
-            dies_of_call(scene.crashing(point), &keyed_call(&scene.line(7)));
-            retry_runs_once(&scene);
-        }
+    for side in [Side::Before, Side::After] {
+        let scene = interrupted(CrashPoint::after(Step::Commit));
+        // It says in the record that its client is told of the task.
+        let point = CrashPoint {
+            side,
+            step: Step::Commit,
+            number: 1,
+        };
+        dies_of_call(scene.crashing(point), &keyed_call(&scene.line(7)));
+        assert_failed(&retry(&scene, 0), "new idempotencyKey");
     }
 }
 

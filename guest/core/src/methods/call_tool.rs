@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::resume_call;
+use super::resume_call::{self, Wakened};
 use super::ticket::{HeldCall, WaitingCall};
 use crate::config::Config;
 use crate::imports::{StartError, StartErrorKind, World};
 use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
 use crate::meta::Client;
-use crate::outcome::{Context, Outcome};
+use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::members::{object, present, repeated, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
@@ -112,7 +112,14 @@ fn attempt(
             None => Outcome::Reply(reply::task(id, wire::created(&facts, cx.now))),
         }),
         Begun::Earlier(loaded) => match waiting(config, cx, call, &loaded.facts.id) {
-            Some(waiting) => Ok(waiting.repeated().wait()),
+            Some(waiting) => {
+                let wakened = Wakened {
+                    config,
+                    cx,
+                    why: Wake::JobEnded,
+                };
+                Ok(resume_call::look(world, wakened, waiting.repeated()))
+            }
             None => resume_call::earlier(world, cx, id, loaded),
         },
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
@@ -172,6 +179,7 @@ fn waiting(config: &Config, cx: &Context, call: Call<'_>, task: &TaskId) -> Opti
         client: call.client,
         deadline: cx.now.saturating_add(limit_ms),
         is_repeated: false,
+        start_by: None,
     })
 }
 

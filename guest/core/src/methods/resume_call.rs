@@ -19,10 +19,10 @@ use crate::tool::{ToolResult, run};
 
 /// What a call goes on with.
 #[derive(Clone, Copy)]
-struct Wakened<'a> {
-    config: &'a Config,
-    cx: &'a Context,
-    why: Wake,
+pub(super) struct Wakened<'a> {
+    pub(super) config: &'a Config,
+    pub(super) cx: &'a Context,
+    pub(super) why: Wake,
 }
 
 /// Goes on with a call that waited.
@@ -45,12 +45,25 @@ pub(crate) fn resume(
     }
     let wakened = Wakened { config, cx, why };
     match ticket {
-        Ticket::Call(call) => {
-            answer(world, wakened, &call).unwrap_or_else(|error| unanswered(wakened, call, &error))
-        }
+        Ticket::Call(call) => look(world, wakened, call),
         Ticket::Held(held) => begin(config, world, cx, &held, why)
             .unwrap_or_else(|error| failure(&held.request, &error)),
     }
+}
+
+/// Looks at the task of a call, and answers the call or has it wait on.
+pub(super) fn look(world: &mut impl World, wakened: Wakened<'_>, call: WaitingCall) -> Outcome {
+    answer(world, wakened, &call).unwrap_or_else(|error| unanswered(wakened, call, &error))
+}
+
+/// Whether the call may wait on. The time at which a job that was not known has to be is no deadline of its call.
+fn may_wait(wakened: Wakened<'_>, call: &WaitingCall) -> bool {
+    let is_look = match wakened.why {
+        Wake::JobEnded => true,
+        Wake::Deadline => call.start_by.is_some(),
+        Wake::Cancelled | Wake::Shutdown => false,
+    };
+    is_look && wakened.cx.now < call.deadline
 }
 
 /// Begins what waited for its idempotency key; not where the server is about to end, as nobody would wait for it.
@@ -80,8 +93,12 @@ pub(super) fn earlier(
     loaded: Loaded,
 ) -> Result<Outcome, RpcError> {
     Ok(match settle(world, cx.now, loaded)? {
-        Settled::Working(facts, _) => {
-            Outcome::Reply(reply::task(request, wire::created_earlier(&facts, cx.now)))
+        Settled::Working(facts, progress) => {
+            let task = match progress {
+                Some(_) => wire::created_earlier(&facts, cx.now),
+                None => wire::working(&facts, cx.now, status_message::STARTING),
+            };
+            Outcome::Reply(reply::task(request, task))
         }
         Settled::Terminal(facts, terminal) => {
             Outcome::Reply(reply::task(request, wire::ended_earlier(&facts, &terminal)))
@@ -92,15 +109,10 @@ pub(super) fn earlier(
 
 /// What becomes of a call whose task cannot be looked at.
 fn unanswered(wakened: Wakened<'_>, call: WaitingCall, error: &RpcError) -> Outcome {
-    let Wakened { cx, why, .. } = wakened;
     match error {
         RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
         // Say since no file can be opened at the moment: there is time to look again.
-        RpcError::Store(_) | RpcError::Jobs(_)
-            if why == Wake::JobEnded && cx.now < call.deadline =>
-        {
-            call.wait()
-        }
+        RpcError::Store(_) | RpcError::Jobs(_) if may_wait(wakened, &call) => call.wait(),
         RpcError::Store(_) | RpcError::Jobs(_) => unseen(&call, error),
         error => failure(&call.request, error),
     }
@@ -113,7 +125,7 @@ fn answer(
 ) -> Result<Outcome, RpcError> {
     let Wakened { config, cx, why } = wakened;
     let loaded = own(world, cx, &call.task)?;
-    if call.client == Client::Tasks && why != Wake::JobEnded {
+    if call.client == Client::Tasks && why != Wake::JobEnded && call.start_by.is_none() {
         let handle = match &loaded.state {
             State::Live(_) => working(call, &loaded.facts, cx),
             State::Terminal(terminal) => wire::ended_earlier(&loaded.facts, terminal),
@@ -122,13 +134,18 @@ fn answer(
     }
     match settle(world, cx.now, loaded)? {
         Settled::Terminal(facts, terminal) => terminal_result(world, call, &facts, terminal),
-        Settled::Working(..) if why == Wake::JobEnded && cx.now < call.deadline => {
-            Ok(call.clone().wait())
+        Settled::Working(facts, progress) if may_wait(wakened, call) => {
+            let start_by = progress.is_none().then(|| facts.start_window_ends_at());
+            let call = call.clone();
+            Ok(WaitingCall { start_by, ..call }.wait())
         }
         // A job that ended and is not over when the time is up: what is left of it cannot be killed yet.
-        Settled::Working(facts, _) if call.client == Client::Tasks => {
-            let handle = working(call, &facts, cx);
-            Ok(Outcome::Reply(reply::task(&call.request, handle)))
+        Settled::Working(facts, progress) if call.client == Client::Tasks => {
+            let task = match progress {
+                Some(_) => working(call, &facts, cx),
+                None => wire::working(&facts, cx.now, status_message::STARTING),
+            };
+            Ok(Outcome::Reply(reply::task(&call.request, task)))
         }
         Settled::Working(facts, progress) => {
             let has_key = facts.idempotency_key.is_some();

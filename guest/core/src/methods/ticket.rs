@@ -33,9 +33,11 @@ pub(crate) struct WaitingCall {
     /// Until when it waits, in milliseconds since 1970.
     pub(crate) deadline: u64,
     /// Whether the task is that of an earlier call with the same idempotency key, so that nothing was run for this
-    /// one. Earlier versions did not say.
-    #[serde(default)]
+    /// one.
     pub(crate) is_repeated: bool,
+    /// Where the job was not known yet: until when it may still be started, in milliseconds since 1970. `None` where it
+    /// was known.
+    pub(crate) start_by: Option<u64>,
 }
 
 /// A `tools/call` that waits for its idempotency key, of which nothing is recorded yet.
@@ -73,12 +75,12 @@ impl WaitingCall {
         }
     }
 
-    /// Keeps the request open.
+    /// Keeps the request open until the job has ended, or to look again when a job that was not known has to be.
     pub(crate) fn wait(self) -> Outcome {
         Outcome::Wait(Pending {
             request: self.request.to_json(),
             jobs: vec![self.task.as_str().to_owned()],
-            deadline: self.deadline,
+            deadline: self.start_by.unwrap_or(u64::MAX).min(self.deadline),
             ticket: Ticket::Call(self).to_text(),
         })
     }

@@ -5,7 +5,7 @@ use super::idempotency::{self, Claim, claim};
 use super::keys::{self, Owner};
 use super::order::Order;
 use super::record::{Facts, Live, State, TaskRecord};
-use super::start::{Started, start};
+use super::start::start;
 use super::{Durable, TaskId, spec};
 use crate::imports::{
     Change, Expectation, JobSpec, JobState, StartError, StoreError, StoreErrorKind, World,
@@ -48,7 +48,7 @@ type Slot<'a> = Option<(&'a str, Expectation)>;
 /// Records the order and starts its job, or finds the task of an earlier call.
 ///
 /// # Errors
-/// [`RpcError::Store`] and [`RpcError::Jobs`]; nobody was told of a task.
+/// [`RpcError::Store`] and [`RpcError::Jobs`]; nobody was told of a task by this call.
 pub(crate) fn begin(
     world: &mut impl World,
     cx: &Context,
@@ -75,7 +75,7 @@ pub(crate) fn begin(
     ))
 }
 
-/// One attempt; `None` where somebody else wrote in between.
+/// One attempt; `None` where what it read has changed, by somebody else's writing or its own.
 fn attempt(
     world: &mut impl World,
     cx: &Context,
@@ -87,7 +87,7 @@ fn attempt(
     };
     match claim(world, cx.now, slot)? {
         Claim::Free(expect) => create(world, cx, order, Some((slot, expect))),
-        Claim::Taken(loaded) => join(world, cx, order, loaded),
+        Claim::Taken(loaded) => join(world, order, loaded),
         Claim::Ending(id) => Ok(Some(Begun::Ending(id))),
     }
 }
@@ -101,12 +101,15 @@ fn create(
     let record = record(TaskId::from_random_bytes(world.random_bytes()), cx, order);
     let indexes = indexes(&record.facts, slot)?;
     match write(world, record, Expectation::Absent, indexes) {
-        Ok(facts) => Ok(Some(begun(start(world, facts, 0, &order.spec)?))),
+        Ok(facts) => Ok(Some(match start(world, &facts, &order.spec) {
+            Ok(()) => Begun::Task(facts),
+            Err(error) => Begun::Refused(Refused::NotStarted(error)),
+        })),
         Err(error) => refusal(error),
     }
 }
 
-/// What a failed commit of a new record means.
+/// What a failed commit of a record means.
 fn refusal(error: StoreError) -> Result<Option<Begun>, RpcError> {
     match error.kind {
         StoreErrorKind::Conflict => Ok(None),
@@ -114,13 +117,6 @@ fn refusal(error: StoreError) -> Result<Option<Begun>, RpcError> {
         StoreErrorKind::NoSpace | StoreErrorKind::Corrupt | StoreErrorKind::Other => {
             Err(error.into())
         }
-    }
-}
-
-fn begun(started: Started) -> Begun {
-    match started {
-        Started::Job(facts) => Begun::Task(facts),
-        Started::Refused(error) => Begun::Refused(Refused::NotStarted(error)),
     }
 }
 
@@ -136,8 +132,7 @@ fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
             spec: spec::to_text(order.spec.clone()),
         },
         state: State::Live(Live {
-            attempt: 0,
-            attempted_at: cx.now,
+            shared: false,
             cancel_requested: false,
         }),
     }
@@ -160,13 +155,9 @@ fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
     Ok(changes)
 }
 
-/// Takes the task of an earlier call for this one's, and starts its job where that call could not.
-fn join(
-    world: &mut impl World,
-    cx: &Context,
-    order: &Order,
-    loaded: Loaded,
-) -> Result<Option<Begun>, RpcError> {
+/// Gives the task of an earlier call for this one's, and never starts its job: one that is not known may have run,
+/// and its files were deleted.
+fn join(world: &mut impl World, order: &Order, loaded: Loaded) -> Result<Option<Begun>, RpcError> {
     let Some(recorded) = loaded.facts.job_spec() else {
         return Ok(Some(Begun::Refused(Refused::OtherOrder(Vec::new()))));
     };
@@ -174,31 +165,29 @@ fn join(
     if !differences.is_empty() {
         return Ok(Some(Begun::Refused(Refused::OtherOrder(differences))));
     }
-    let live = match loaded.state {
-        State::Live(live) if !live.cancel_requested => live,
-        State::Live(_) | State::Terminal(_) => return Ok(Some(Begun::Earlier(loaded))),
-    };
-    if world.inspect(loaded.facts.id.as_str())? != JobState::Unknown {
-        return Ok(Some(Begun::Earlier(loaded)));
+    match loaded.state {
+        State::Live(live)
+            if !live.shared && world.inspect(loaded.facts.id.as_str())? == JobState::Unknown =>
+        {
+            share(world, &loaded, live)
+        }
+        State::Live(_) | State::Terminal(_) => Ok(Some(Begun::Earlier(loaded))),
     }
-    // Says in the record that this attempt is the last one before making it, so that the first call, should
-    // it still be alive and fail to start the job, leaves the record to this one.
-    let again = Live {
-        attempt: live.attempt.saturating_add(1),
-        attempted_at: cx.now,
-        ..live
-    };
+}
+
+/// Says in the record that somebody is told of the task, before anybody is: the first call may still fail to start the
+/// job, and would then remove the task.
+fn share(world: &mut impl World, loaded: &Loaded, live: Live) -> Result<Option<Begun>, RpcError> {
     let record = TaskRecord {
         facts: Facts::clone(&loaded.facts),
-        state: State::Live(again),
+        state: State::Live(Live {
+            shared: true,
+            ..live
+        }),
     };
-    match write(
-        world,
-        record,
-        Expectation::WrittenBy(loaded.version),
-        Vec::new(),
-    ) {
-        Ok(facts) => Ok(Some(begun(start(world, facts, again.attempt, &recorded)?))),
+    let expect = Expectation::WrittenBy(loaded.version);
+    match write(world, record, expect, Vec::new()) {
+        Ok(_) => Ok(None),
         Err(error) => refusal(error),
     }
 }

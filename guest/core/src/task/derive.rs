@@ -35,7 +35,7 @@ pub(crate) fn derive(
 ) -> Result<Derived, Failure> {
     let id = &facts.id;
     let state = jobs.inspect(id.as_str())?;
-    let may_still_start = !live.cancel_requested && now < live.start_window_ends_at();
+    let may_still_start = !live.cancel_requested && now < facts.start_window_ends_at();
     if state != JobState::Unknown || may_still_start {
         return from_state(jobs, facts, live, state);
     }

@@ -80,11 +80,9 @@ pub(crate) enum State {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Live {
-    /// Which attempt to start the job this is, counted from 0. A repeated call may have to start what the
-    /// first one recorded; only the last one who tried may take the record back.
-    pub(crate) attempt: u32,
-    /// When that attempt was recorded, in milliseconds since 1970.
-    pub(crate) attempted_at: u64,
+    /// Whether a repeated call was given the task before its job was known. Then the record stays, also where the
+    /// call that made it cannot start the job: somebody was told of it.
+    pub(crate) shared: bool,
     /// Whether the owner cancelled the task before its job was known.
     pub(crate) cancel_requested: bool,
 }
@@ -151,16 +149,14 @@ impl Facts {
         self.expires_at().is_some_and(|moment| moment <= now)
     }
 
+    /// Until when an unknown job may still be started by the call that recorded it, in milliseconds since 1970.
+    pub(crate) fn start_window_ends_at(&self) -> u64 {
+        self.created_at.saturating_add(START_WINDOW_MS)
+    }
+
     /// What is to run; `None` where the record was damaged.
     pub(crate) fn job_spec(&self) -> Option<JobSpec> {
         spec::from_text(&self.spec)
-    }
-}
-
-impl Live {
-    /// Until when an unknown job may still be started by whoever recorded this attempt.
-    pub(crate) fn start_window_ends_at(&self) -> u64 {
-        self.attempted_at.saturating_add(START_WINDOW_MS)
     }
 }
 

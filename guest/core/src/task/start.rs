@@ -1,60 +1,48 @@
 //! Starting the job of a recorded task, and taking the record back where that fails.
+//!
+//! Only the call that made the record starts its job, once: nobody else can know whether it has run, as what is kept
+//! of a job may be deleted behind the server's back.
 
 use super::durable::{Found, Loaded, load};
+use super::idempotency;
 use super::keys::{self, Owner};
 use super::record::{Facts, Live, State};
-use super::{Durable, idempotency};
 use crate::imports::{Change, Expectation, JobSpec, StartError, StartErrorKind, Store, World};
 use crate::rpc::RpcError;
 
-/// What became of an attempt to start a job.
-#[derive(Debug)]
-pub(crate) enum Started {
-    /// It was started, by this attempt or another one.
-    Job(Durable<Facts>),
-    /// It was not, for this reason, and the task is gone.
-    Refused(StartError),
-}
-
-/// Starts the job of a task whose record names this attempt as the last one.
+/// Starts the job of a task that this call has just recorded.
 ///
 /// # Errors
-/// [`RpcError::Store`] where the job did not start and the record cannot be read; the task is then
-/// repaired later.
+/// [`StartError`] where the job was not started and never will be; the task is gone, unless somebody was told of it
+/// or the store failed: then it is a failed one before long.
 pub(crate) fn start(
     world: &mut impl World,
-    facts: Durable<Facts>,
-    attempt: u32,
+    facts: &Facts,
     spec: &JobSpec,
-) -> Result<Started, RpcError> {
+) -> Result<(), StartError> {
     match world.start(facts.id.as_str(), spec) {
-        Ok(()) => Ok(Started::Job(facts)),
-        // Another server was quicker, or the task was cancelled: the job knows, here it is all the same.
-        Err(error) if error.kind == StartErrorKind::AlreadyKnown => Ok(Started::Job(facts)),
-        Err(error) => take_back(world, &facts, attempt, error),
+        Ok(()) => Ok(()),
+        // The task was cancelled, or its start came too late: the job knows, here it is all the same.
+        Err(error) if error.kind == StartErrorKind::AlreadyKnown => Ok(()),
+        Err(error) => {
+            // Where this fails the record stays, without a job: whoever reads it next says that there is no trace of
+            // it. The reason why the job was not started is the better answer.
+            let _ = take_back(world, facts);
+            Err(error)
+        }
     }
 }
 
-/// Removes a task that nobody was told of, unless somebody else has tried to start it since: then the
-/// task is theirs to keep or to take back.
-fn take_back(
-    store: &mut impl Store,
-    facts: &Facts,
-    attempt: u32,
-    error: StartError,
-) -> Result<Started, RpcError> {
+/// Removes a task that nobody was told of.
+fn take_back(store: &mut impl Store, facts: &Facts) -> Result<(), RpcError> {
     let Found::Task(loaded) = load(store, &facts.id)? else {
-        return Ok(Started::Refused(error));
+        return Ok(());
     };
-    let is_ours =
-        matches!(loaded.state, State::Live(Live { attempt: last, .. }) if last == attempt);
-    if !is_ours {
-        return Ok(Started::Job(loaded.facts));
+    if matches!(loaded.state, State::Live(Live { shared: false, .. })) {
+        let changes = removals(store, &loaded)?;
+        store.commit(changes)?;
     }
-    // Where this fails the record stays, without a job: whoever reads it next says that there is no trace of it.
-    let changes = removals(store, &loaded)?;
-    let _ = store.commit(changes);
-    Ok(Started::Refused(error))
+    Ok(())
 }
 
 fn removals(store: &mut impl Store, loaded: &Loaded) -> Result<Vec<Change>, RpcError> {
@@ -62,6 +50,7 @@ fn removals(store: &mut impl Store, loaded: &Loaded) -> Result<Vec<Change>, RpcE
     let owner = Owner::new(&facts.principal)?;
     let mut changes = vec![Change::Remove {
         key: keys::task(&facts.id),
+        // Whoever shares the task meanwhile keeps it.
         expect: Expectation::WrittenBy(loaded.version),
     }];
     let mut indexes = vec![

@@ -3,9 +3,9 @@
 //! No state depends on it, as every reader finds out the truth by itself: a sweep frees space in time, stops
 //! what outlived its time to live where no supervisor did, and keeps the index of live tasks short.
 
-use super::durable::{Found, Loaded, load};
+use super::durable::{Found, load};
 use super::expire::{expire, put_off};
-use super::record::{Live, State};
+use super::record::State;
 use super::settle::{Settled, settle};
 use super::{TaskId, keys};
 use crate::imports::{Change, Entry, Expectation, Store, StoreError, World};
@@ -94,20 +94,13 @@ fn repair(world: &mut impl World, now: u64, entry: &Entry) -> Result<Option<u64>
         Found::Task(loaded) => loaded,
         Found::Tombstone(..) | Found::Nothing => return unlist(world, entry),
     };
-    match live(&loaded) {
-        None => unlist(world, entry),
-        Some(_) if loaded.facts.have_expired(now) => Ok(None),
-        Some(live) => match settle(world, now, loaded)? {
-            Settled::Working(_, None) => Ok(Some(live.start_window_ends_at())),
+    match loaded.state {
+        State::Terminal(_) => unlist(world, entry),
+        State::Live(_) if loaded.facts.have_expired(now) => Ok(None),
+        State::Live(_) => match settle(world, now, loaded)? {
+            Settled::Working(facts, None) => Ok(Some(facts.start_window_ends_at())),
             Settled::Working(_, Some(_)) | Settled::Terminal(..) | Settled::Expired => Ok(None),
         },
-    }
-}
-
-fn live(loaded: &Loaded) -> Option<Live> {
-    match loaded.state {
-        State::Live(live) => Some(live),
-        State::Terminal(_) => None,
     }
 }
 

@@ -232,7 +232,11 @@ impl Simulation {
     fn lose(&mut self) {
         let running = self.world.jobs.running(self.world.clock);
         if let Some(id) = running.first().map(|id| (*id).to_owned()) {
-            self.world.jobs.lose(self.world.clock, &id);
+            if self.random.once_in(3) {
+                self.world.jobs.vanish(&id);
+            } else {
+                self.world.jobs.lose(self.world.clock, &id);
+            }
         }
     }
 
@@ -251,7 +255,7 @@ impl Simulation {
     /// Does something on one server while something may fail or interfere; sometimes twice from the same
     /// state, as the same inputs have to give the same outputs.
     fn act(&mut self, host: usize, action: &Action) {
-        self.disturb(host);
+        self.disturb(host, action);
         self.promises.latest = self.promises.latest.max(self.hosts[host].now(&self.world));
         let is_repeated = self.random.once_in(4);
         let twin = is_repeated.then(|| (self.world.clone(), self.hosts[host].clone()));
@@ -288,13 +292,13 @@ impl Simulation {
         }
     }
 
-    fn disturb(&mut self, host: usize) {
+    fn disturb(&mut self, host: usize, action: &Action) {
         if self.random.once_in(3) {
             let fault = *self.random.pick(&FAULTS);
             self.world.faults.plan(self.random.below(12), fault);
         }
         if self.random.once_in(4) {
-            let call = self.elsewhere();
+            let call = self.elsewhere(action);
             let skew = *self.random.pick(&[0, 0, 0, 20_000, 3_600_000]);
             let now = self.world.clock + skew;
             self.promises.latest = self.promises.latest.max(now);
@@ -309,10 +313,15 @@ impl Simulation {
         }
     }
 
-    /// What another server does meanwhile, for another client of the same principal.
-    fn elsewhere(&mut self) -> Call {
+    /// What another server does meanwhile, for another client of the same principal: often the same.
+    fn elsewhere(&mut self, action: &Action) -> Call {
         if self.random.once_in(4) {
             return Call::Sweep;
+        }
+        if let Action::Send(body, _) = action
+            && self.random.once_in(3)
+        {
+            return Call::Message(body.clone());
         }
         let live: Vec<_> = self
             .world

@@ -3,7 +3,7 @@
 //! A run is decided by its seed. A failure prints it; `SEED=<n> cargo test --test simulation` repeats that
 //! run alone. What is injected: failing imports, unclear failures, crashes before and after any import,
 //! another server's whole call between any two imports, clocks that jump in both directions and differ
-//! between servers, supervisors that are killed, connections that are cut.
+//! between servers, supervisors that are killed, jobs whose files are deleted, connections that are cut.
 
 mod clients;
 mod promises;

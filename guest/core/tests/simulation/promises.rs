@@ -140,7 +140,7 @@ impl Promises {
         }
     }
 
-    /// No job is started twice, none runs whose task is gone, and no two run that have one key.
+    /// No job is started twice, whatever is known of it, none runs whose task is gone, and no two run that have one key.
     pub(crate) fn hold(world: &FakeWorld) {
         for (id, starts) in &world.jobs.starts {
             assert_eq!(*starts, 1, "{id} was started {starts} times");

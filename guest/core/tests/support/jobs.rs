@@ -106,6 +106,12 @@ impl FakeJobs {
         self.known.insert(id.to_owned(), Job::FilesLost { at: now });
     }
 
+    /// Deletes everything that is kept of a job, behind the server's back: its processes may go on, and nobody knows
+    /// that it was started.
+    pub(crate) fn vanish(&mut self, id: &str) {
+        self.known.remove(id);
+    }
+
     /// As [`backburner_core::imports::Jobs::inspect`], at `now`.
     pub(crate) fn inspect(&self, now: u64, id: &str) -> JobState {
         match self.known.get(id) {

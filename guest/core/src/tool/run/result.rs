@@ -47,6 +47,8 @@ pub(crate) fn finished(
 }
 
 /// The result for a caller that cannot wait longer, and cannot be given a task.
+///
+/// Without progress the job is about to start.
 pub(crate) fn still_running(jobs: &mut impl Jobs, running: &Running<'_>) -> ToolResult {
     let line = running
         .progress

@@ -28,7 +28,7 @@ pub(crate) fn repeated(called_at: u64) -> String {
 /// That a job goes on, the last line that it wrote, and how to get its result.
 pub(super) fn running(running: &Running<'_>, last_line: Option<&str>) -> String {
     let so_far = match running.progress {
-        None => "the command goes on".to_owned(),
+        None => "the command is about to start".to_owned(),
         Some(progress) => so_far(progress),
     };
     let line = last_line.map(|line| format!("\nlast line: {line}"));

@@ -329,7 +329,7 @@ fn a_job_that_goes_on_says_so_and_how_to_get_it() {
     let structured = check_running(
         Written::nothing(),
         None,
-        &format!("the command goes on{place}"),
+        &format!("the command is about to start{place}"),
     );
     assert_eq!(structured["startedAt"], Value::Null);
     assert_eq!(structured["outputBytes"], Value::Null);
