@@ -149,6 +149,21 @@ fn deep_and_broken_json_in_parameters_is_answered() {
 }
 
 #[test]
+fn a_place_is_named_in_the_message_and_not_in_a_part_of_it() {
+    let message = |body: &str| reply(body)["error"]["message"].take().to_string();
+    let whole = message(r#"{"jsonrpc":"2.0","id":1,,"method":"x"}"#);
+    assert!(whole.contains("at line 1 column 25"), "{whole}");
+    let call = run(1, Client::Tasks, &json!({ "command": "NUMBER" }));
+    let number = message(&call.replace("\"NUMBER\"", "1e999"));
+    assert!(number.contains("number out of range"), "{number}");
+    let twice = message(&call.replace(r#""name":"run""#, r#""name":"run","name":"run""#));
+    assert!(twice.contains("duplicate field"), "{twice}");
+    for part in [number, twice] {
+        assert!(!part.contains("column"), "{part}");
+    }
+}
+
+#[test]
 fn a_member_that_is_given_twice_is_refused_at_every_level_of_the_protocol() {
     let call = run(1, Client::Tasks, &json!({ "command": "true" }));
     let twice = |member: &str| call.replacen(member, &format!("{member},{member}"), 1);

@@ -32,9 +32,20 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(
         return Err(wrong(name, "an object"));
     }
     serde_json::from_str(raw.get()).map_err(|error| match error.classify() {
-        Category::Data => RpcError::InvalidParams(format!("`{name}` cannot be read: {error}")),
-        Category::Io | Category::Syntax | Category::Eof => RpcError::NotJson(error.to_string()),
+        Category::Data => RpcError::InvalidParams(format!(
+            "`{name}` cannot be read: {}",
+            without_place(&error)
+        )),
+        Category::Io | Category::Syntax | Category::Eof => RpcError::NotJson(without_place(&error)),
     })
+}
+
+/// What is wrong with a part of a message, but not where: the line and the column would be counted from the beginning
+/// of the part, which the client does not know.
+fn without_place(error: &serde_json::Error) -> String {
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let words = error.to_string();
+    words.strip_suffix(&place).unwrap_or(&words).to_owned()
 }
 
 /// Reads the string that `name` stands for.
