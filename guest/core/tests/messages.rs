@@ -6,7 +6,7 @@
 )]
 mod support;
 
-use backburner_core::{Refusal, Server};
+use backburner_core::{Refusal, Server, Wake};
 use serde_json::{Value, json};
 
 use support::host::parse;
@@ -83,16 +83,7 @@ fn what_is_no_request_is_an_invalid_request_with_its_id_where_readable() {
 
 #[test]
 fn an_id_is_a_string_or_an_integer() {
-    for id in [
-        "null",
-        "1.5",
-        "1.0",
-        "true",
-        "[]",
-        "{}",
-        "-0.5",
-        "18446744073709551616",
-    ] {
+    for id in ["null", "1.5", "1.0", "true", "[]", "{}", "-0.5", "1e3"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"x"}}"#);
         check(&body, "no id -32600");
     }
@@ -108,6 +99,34 @@ fn an_id_is_a_string_or_an_integer() {
         r#"{"jsonrpc":"2.0","id":"","method":"initialize"}"#,
         "\"\" -32601",
     );
+}
+
+#[test]
+fn an_integer_of_any_size_comes_back_as_it_was_sent() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let waits = run(1, Client::Plain, &json!({ "command": "sleep 60" }));
+    let long = "9".repeat(400);
+    for id in ["0", "-0", "9007199254740993", "-9223372036854775809", &long] {
+        let under_id = |body: &str| body.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+        let expect = format!(r#""id":{id},"#);
+        let list = under_id(&request(1, Client::Plain, "tools/list", json!({})));
+        let reply = host.send(&mut world, &list).concat();
+        assert!(reply.contains(&expect), "{id}: {reply}");
+        let refused = Server::refuse(&list, Refusal::Trapped).expect("a request");
+        assert!(refused.contains(&expect), "{refused}");
+        // Kept in a ticket while the call waits, and named by a cancellation.
+        let waits = under_id(&waits);
+        assert!(host.send(&mut world, &waits).is_empty());
+        let params = format!(r#"{{"requestId":{id}}}"#);
+        let method = "notifications/cancelled";
+        let cancel = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+        host.send(&mut world, &cancel);
+        assert!(host.pending.is_empty(), "{id}");
+        host.send(&mut world, &waits);
+        let reply = host.resume(&mut world, id, Wake::Deadline).concat();
+        assert!(reply.contains(&expect), "{reply}");
+    }
 }
 
 #[test]

@@ -3,40 +3,58 @@
 //! Members are kept as the text they were sent in, so that a message costs one pass and few copies
 //! however large its parameters are.
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::{Error as _, IgnoredAny};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::RpcError;
 
-/// A request's id: a string or an integer, nothing else.
+/// A request's id: a string or an integer of any size, nothing else.
+///
+/// Kept as JSON text. An integer is never calculated with, so it comes back as it was sent, also where it fits no
+/// type; a string is always written alike, however the client escaped it.
 ///
 /// *Source:* MCP 2026-07-28, Base Protocol, Requests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Id {
-    /// An integer that is not negative.
-    Unsigned(u64),
-    /// An integer below zero.
-    Signed(i64),
-    /// A string.
-    Text(String),
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Id(String);
 
 impl Id {
     /// Reads an id; `None` where it is neither a string nor an integer.
     pub(super) fn parse(raw: &RawValue) -> Option<Self> {
-        serde_json::from_str(raw.get()).ok()
+        let text = raw.get();
+        if is_integer(text) {
+            return Some(Self(text.to_owned()));
+        }
+        let string: String = serde_json::from_str(text).ok()?;
+        Some(Self(Value::from(string).to_string()))
     }
 
-    /// The id as JSON text; the same id is always written alike, however the client escaped it.
+    /// The id as JSON text.
     pub(crate) fn to_json(&self) -> String {
-        match self {
-            Self::Unsigned(number) => number.to_string(),
-            Self::Signed(number) => number.to_string(),
-            Self::Text(text) => serde_json::Value::from(text.as_str()).to_string(),
-        }
+        self.0.clone()
+    }
+}
+
+/// Whether a JSON value is a number without fraction and exponent.
+fn is_integer(value: &str) -> bool {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+impl Serialize for Id {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Id {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse(&raw).ok_or_else(|| D::Error::custom("an id is a string or an integer"))
     }
 }
 
