@@ -4,7 +4,7 @@ use super::call_tool::{self, tool_result};
 use super::failure;
 use super::ticket::{HeldCall, Ticket, WaitingCall};
 use crate::config::Config;
-use crate::imports::{JobState, World};
+use crate::imports::{Failure, JobState, StoreError, World};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::{Id, RpcError, reply};
@@ -75,13 +75,12 @@ fn begin(
     why: Wake,
 ) -> Result<Outcome, RpcError> {
     match why {
-        Wake::Shutdown => {
+        // Nobody waits for what was taken back either.
+        Wake::Shutdown | Wake::Cancelled => {
             let refused = ToolResult::refused(call_tool::ENDING.to_owned());
             Ok(tool_result(&held.request, refused))
         }
-        Wake::JobEnded | Wake::Deadline | Wake::Cancelled => {
-            call_tool::resume(config, world, cx, held)
-        }
+        Wake::JobEnded | Wake::Deadline => call_tool::resume(config, world, cx, held),
     }
 }
 
@@ -113,7 +112,9 @@ fn unanswered(wakened: Wakened<'_>, call: WaitingCall, error: &RpcError) -> Outc
         RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
         // Say since no file can be opened at the moment: there is time to look again.
         RpcError::Store(_) | RpcError::Jobs(_) if may_wait(wakened, &call) => call.wait(),
-        RpcError::Store(_) | RpcError::Jobs(_) => unseen(&call, error),
+        RpcError::Store(StoreError { detail, .. }) | RpcError::Jobs(Failure { detail }) => {
+            unseen(wakened.config, &call, detail)
+        }
         error => failure(&call.request, error),
     }
 }
@@ -171,12 +172,16 @@ fn working<'a>(call: &WaitingCall, facts: &'a Durable<Facts>, cx: &Context) -> w
     }
 }
 
-/// The command was started, and whoever asked for it must not do that again because its state cannot be read.
-fn unseen(call: &WaitingCall, error: &RpcError) -> Outcome {
+/// There is a task, and whoever asked for it must not do that again because its state cannot be read. Only the detail
+/// of the error is told: its message would say to try again.
+fn unseen(config: &Config, call: &WaitingCall, detail: &str) -> Outcome {
+    let id = call.task.as_str();
+    let show = config.show_command.as_deref();
+    let terminal = show.map(|command| format!(", in a terminal by `{command} {id}`"));
     let text = format!(
-        "the command was started as task {}, so do not run it again; how it goes cannot be told now: {}",
-        call.task.as_str(),
-        error.message()
+        "the command is task {id}, so do not run it again; how it goes cannot be told now: {detail}; look later: \
+         with the Tasks extension by tasks/get with this id{}",
+        terminal.unwrap_or_default()
     );
     tool_result(&call.request, ToolResult::refused(text))
 }
