@@ -32,6 +32,32 @@ pub(crate) fn is_hidden(character: char) -> bool {
         )
 }
 
+/// The text without its hidden characters. A joiner between two characters that show stays, as it is seen by what it
+/// makes of them: one picture of a family, or two Persian letters that do not join.
+pub(crate) fn visible(text: &str) -> String {
+    let kept: Vec<char> = text
+        .chars()
+        .filter(|character| is_joiner(*character) || !is_hidden(*character))
+        .collect();
+    let shows = |index: usize| {
+        let character = kept.get(index).copied();
+        character.is_some_and(|character| !is_joiner(character) && !character.is_whitespace())
+    };
+    let is_seen = |index: usize| index > 0 && shows(index - 1) && shows(index + 1);
+    let seen = kept
+        .iter()
+        .enumerate()
+        .filter(|(index, character)| !is_joiner(**character) || is_seen(*index));
+    seen.map(|(_, character)| character).collect()
+}
+
+/// Whether a character decides whether those beside it join to one form.
+///
+/// *Source:* Unicode 17, chapter 23, Special Areas and Format Characters, Cursive Connection and Ligatures.
+fn is_joiner(character: char) -> bool {
+    matches!(character, '\u{200c}' | '\u{200d}')
+}
+
 /// The text with every hidden character written as JSON escapes it, so that a reader sees that it is there.
 pub(crate) fn revealed(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -48,7 +74,7 @@ pub(crate) fn revealed(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_hidden, revealed};
+    use super::{is_hidden, revealed, visible};
 
     #[test]
     fn control_and_format_characters_and_separators_are_hidden() {
@@ -65,6 +91,25 @@ mod tests {
         for character in " ~\u{a0}äß…٠ا漢\u{301}\u{2003}\u{202f}\u{205f}\u{3000}\u{fe0f}😀".chars()
         {
             assert!(!is_hidden(character), "{character:?}");
+        }
+    }
+
+    #[test]
+    fn a_joiner_is_visible_between_what_shows_and_nowhere_else() {
+        let family = "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+        let persian = "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}";
+        for text in [family, persian, "\u{2764}\u{fe0f}\u{200d}\u{1f525}", "a b"] {
+            assert_eq!(visible(text), text);
+        }
+        for (text, expect) in [
+            ("\u{200d}", ""),
+            ("\u{200c}a\u{200d}", "a"),
+            ("a \u{200d}b", "a b"),
+            ("a\u{200d}\u{200d}b", "ab"),
+            ("a\u{200b}b\u{202e}", "ab"),
+            ("a\u{200b}\u{200d}b", "a\u{200d}b"),
+        ] {
+            assert_eq!(visible(text), expect, "{text:?}");
         }
     }
 

@@ -17,7 +17,7 @@ mod time;
 pub(crate) mod written;
 
 pub(crate) use excerpt::Excerpt;
-pub(crate) use hidden::{is_hidden, revealed};
+pub(crate) use hidden::{is_hidden, revealed, visible};
 pub(crate) use output::{last_line, output};
 pub(crate) use shorten::shorten;
 pub(crate) use time::{duration, iso8601};

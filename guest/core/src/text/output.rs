@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::excerpt::{Excerpt, excerpt};
-use super::hidden::is_hidden;
+use super::hidden::visible;
 use super::limits::{LAST_LINE_CHARS, LAST_LINE_WINDOW_BYTES, READ_BYTES, WINDOW_BYTES};
 use super::screen::{Rendered, Screen};
 use super::shorten::shorten;
@@ -47,7 +47,7 @@ fn last_line_within(jobs: &mut impl Jobs, id: &str, window: Range<u64>) -> Optio
 
 /// What is seen of a line that stands among other words, which it must not rearrange or hide.
 fn shown(line: &str) -> String {
-    let line = line.replace('\t', " ").replace(is_hidden, "");
+    let line = visible(&line.replace('\t', " "));
     line.trim().to_owned()
 }
 

@@ -167,6 +167,11 @@ fn the_last_line_is_the_last_that_shows_anything() {
         Written::text("one\na\u{202e}b\u{2028}c\n\u{200b}\u{feff} \n"),
         Some("abc"),
     );
+    let joined = "\u{1f468}\u{200d}\u{1f467} \u{645}\u{6cc}\u{200c}\u{62e}";
+    check_last_line(
+        Written::text(&format!("one\n\u{200d}{joined}\u{200c}\n\u{200d}\n")),
+        Some(joined),
+    );
 }
 
 #[test]

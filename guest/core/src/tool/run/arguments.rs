@@ -9,7 +9,7 @@ use super::limits::{
 };
 use super::misfit::{COMMAND, Misfit, named, quoted, sort};
 use crate::imports::Command;
-use crate::text::is_hidden;
+use crate::text::visible;
 
 /// The arguments of one call, all of them within their bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl<'a> Given<'a> {
             return Ok(None);
         };
         let is_blank = label.trim().is_empty();
-        if is_blank || label.chars().count() > LABEL_CHARS || label.contains(is_hidden) {
+        if is_blank || label.chars().count() > LABEL_CHARS || visible(label) != label {
             return Err(Misfit::wrong("label", quoted(&label.into()), &expected));
         }
         Ok(Some(label.to_owned()))

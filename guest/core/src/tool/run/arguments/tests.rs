@@ -297,6 +297,32 @@ fn a_label_is_one_line_that_shows_something() {
 }
 
 #[test]
+fn a_label_may_join_what_shows() {
+    for label in [
+        "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} tests",
+        "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
+    ] {
+        let arguments = parsed(&json!({"command": "true", "label": label}));
+        assert_eq!(arguments.label.as_deref(), Some(label));
+    }
+    for label in [
+        "\u{200d}",
+        "\u{200c}\u{200d}",
+        "a\u{200d}",
+        "\u{200c}a",
+        "a\u{200d} b",
+        "a\u{200c}\u{200c}b",
+    ] {
+        let arguments = json!({"command": "true", "label": label});
+        let refused = Arguments::parse(arguments.as_object());
+        assert!(
+            refused.is_err_and(|words| words.contains("`label` is \"")),
+            "{label:?}"
+        );
+    }
+}
+
+#[test]
 fn an_idempotency_key_has_a_length() {
     let key = "é".repeat(256);
     let arguments = parsed(&json!({"command": "true", "idempotencyKey": key}));
