@@ -24,11 +24,15 @@ const HUGE_BYTES: usize = 192 << 20;
 /// A call gives a task at once, whatever its job does.
 const NO_DIRECT_RESULT: &str = r#"{"directLimitMs":0}"#;
 
-/// A store that gives an instance more than it can hold.
+/// A task that this store panics on.
+const CURSED: &str = "00000000-0000-4000-8000-00000000dead";
+
+/// A store that gives an instance more than it can hold, or panics.
 struct Hostile(MemoryStore);
 
 impl Store for Hostile {
     fn get(&self, key: &str) -> Result<Option<Versioned>, Error> {
+        assert!(!key.ends_with(CURSED), "a test wants this panic");
         if key.ends_with(HUGE) {
             return Ok(Some(Versioned {
                 value: "x".repeat(HUGE_BYTES),
@@ -76,6 +80,16 @@ fn a_request_whose_instance_traps_is_answered_and_the_next_one_works() {
         assert_traps(&server, id);
         server.assert_alive();
     }
+}
+
+#[test]
+fn a_request_whose_import_panics_is_answered_with_its_id_and_its_thread_goes_on() {
+    let server = hostile_store();
+    for id in 1..50 {
+        let reply = server.ask(id, "tasks/get", &json!({ "taskId": CURSED }));
+        assert_internal_error(&reply, id);
+    }
+    server.assert_alive();
 }
 
 #[test]

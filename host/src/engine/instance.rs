@@ -1,5 +1,6 @@
 //! One instance of the component, and the limits that it runs under.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -179,6 +180,9 @@ impl Instance {
     }
 
     /// Calls one export with a full budget. After an error the instance must be dropped.
+    ///
+    /// A panic of an import is an error like a trap: it costs this call and this instance, and not the thread, which is
+    /// somebody else's and may be the last one that reads messages.
     pub(crate) fn call<T>(
         &mut self,
         ticker: &Ticker,
@@ -191,6 +195,11 @@ impl Instance {
             host: Duration::ZERO,
         };
         self.store.set_epoch_deadline(1);
-        export(self.server.backburner_server_protocol(), &mut self.store)
+        // What the panic left of the instance is dropped. What the store and the jobs share between calls is theirs to
+        // keep whole.
+        catch_unwind(AssertUnwindSafe(|| {
+            export(self.server.backburner_server_protocol(), &mut self.store)
+        }))
+        .unwrap_or_else(|_reported| Err(wasmtime::format_err!("an import panicked")))
     }
 }

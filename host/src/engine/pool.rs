@@ -103,8 +103,8 @@ impl Pool {
 
     /// Handles one message of a client.
     ///
-    /// Blocks for as long as the store and the jobs do. Never fails: a message that an instance traps on is
-    /// answered with an internal error.
+    /// Blocks for as long as the store and the jobs do. Never fails: a message that an instance traps on, or that the
+    /// store or the jobs panic on, is answered with an internal error.
     pub fn message(&self, cx: &Context, body: &str) -> Step {
         let outcome = self.call(|instance, ticker| {
             instance.call(ticker, |guest, store| guest.call_message(store, cx, body))
@@ -176,7 +176,7 @@ impl Pool {
         }
     }
 
-    /// Lends an instance to one call, and takes it back unless it trapped, or an import of it panicked.
+    /// Lends an instance to one call, and takes it back unless it trapped.
     fn call<T>(
         &self,
         work: impl FnOnce(&mut Instance, &Ticker) -> wasmtime::Result<T>,
