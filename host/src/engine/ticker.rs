@@ -8,8 +8,8 @@ use wasmtime::Engine;
 
 use crate::limits::{EPOCH_TICK, IDLE_TICKS};
 
-/// Advances the engine's epoch while guests run, and sleeps while none does: an idle server wakes nobody.
-#[derive(Clone)]
+/// Advances the engine's epoch while guests run, and sleeps while none does: an idle server wakes nobody. Its thread ends
+/// when this is dropped.
 pub(crate) struct Ticker {
     shared: Arc<Shared>,
     thread: Thread,
@@ -18,17 +18,19 @@ pub(crate) struct Ticker {
 struct Shared {
     running: AtomicUsize,
     parked: AtomicBool,
+    dropped: AtomicBool,
 }
 
 /// A guest is running for as long as this lives.
 pub(crate) struct Running<'a>(&'a Shared);
 
 impl Ticker {
-    /// Starts the thread that ticks. It ends with the process.
+    /// Starts the thread that ticks.
     pub(crate) fn start(engine: Engine) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             running: AtomicUsize::new(0),
             parked: AtomicBool::new(false),
+            dropped: AtomicBool::new(false),
         });
         let thread = {
             let shared = Arc::clone(&shared);
@@ -54,6 +56,13 @@ impl Ticker {
     }
 }
 
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.shared.dropped.store(true, Ordering::SeqCst);
+        self.thread.unpark();
+    }
+}
+
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::SeqCst);
@@ -62,7 +71,7 @@ impl Drop for Running<'_> {
 
 fn tick(engine: &Engine, shared: &Shared) {
     let mut idle = 0;
-    loop {
+    while !shared.dropped.load(Ordering::SeqCst) {
         idle = if shared.running.load(Ordering::SeqCst) == 0 {
             idle + 1
         } else {
@@ -77,10 +86,50 @@ fn tick(engine: &Engine, shared: &Shared) {
     }
 }
 
+/// Sleeps until a guest runs, or none ever will again.
 fn park(shared: &Shared) {
     shared.parked.store(true, Ordering::SeqCst);
-    while shared.running.load(Ordering::SeqCst) == 0 {
+    while shared.running.load(Ordering::SeqCst) == 0 && !shared.dropped.load(Ordering::SeqCst) {
         thread::park();
     }
     shared.parked.store(false, Ordering::SeqCst);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !is_so() {
+            assert!(Instant::now() < deadline, "waited in vain for {what}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn assert_ends_when_dropped(ticker: Ticker) {
+        let shared = Arc::clone(&ticker.shared);
+        drop(ticker);
+        wait_until("the thread to end", || Arc::strong_count(&shared) == 1);
+    }
+
+    fn started() -> Ticker {
+        Ticker::start(Engine::default()).expect("a test has threads")
+    }
+
+    #[test]
+    fn the_thread_of_a_ticker_that_is_dropped_ends() {
+        assert_ends_when_dropped(started());
+    }
+
+    #[test]
+    fn the_thread_ends_also_where_it_sleeps_because_nothing_runs() {
+        let ticker = started();
+        wait_until("the thread to sleep", || {
+            ticker.shared.parked.load(Ordering::SeqCst)
+        });
+        assert_ends_when_dropped(ticker);
+    }
 }
