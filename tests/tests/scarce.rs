@@ -243,5 +243,7 @@ fn a_server_with_address_space_for_one_instance_answers_everybody() {
         let reply = server.reply(&json!(id));
         assert!(reply["result"].is_object(), "{reply}");
     }
-    server.close();
+    let words = server.close().stderr;
+    let said = words.matches("messages wait for each other").count();
+    assert_eq!(said, 1, "it is said, and not for each message: {words}");
 }

@@ -1,6 +1,7 @@
 //! The instances of one server: lent to one call at a time, returned, replaced when they trap or get old.
 
 use std::fmt;
+use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::code;
@@ -34,6 +35,9 @@ struct Instances {
     idle: Vec<Instance>,
     /// How many are at work.
     lent: usize,
+    /// Whether none could be made for a call. The person who runs this is told once: nothing else says why the server is
+    /// slower than it could be, and it lasts.
+    is_short: bool,
 }
 
 impl fmt::Debug for Pool {
@@ -215,7 +219,13 @@ impl Pool {
                 self.returned.notify_one();
                 return Err(error);
             }
-            if instances.idle.is_empty() {
+            if !mem::replace(&mut instances.is_short, true) {
+                drop(instances);
+                log::warn(format_args!(
+                    "messages wait for each other, since no other instance can be made: {error}"
+                ));
+                instances = self.instances();
+            } else if instances.idle.is_empty() {
                 instances = self
                     .returned
                     .wait(instances)
