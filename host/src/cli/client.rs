@@ -28,6 +28,9 @@ const REPLY_DEADLINE: Duration = Duration::from_secs(120);
 /// How long a server may take to end when it is not needed any more. It promises 100 ms.
 const END_DEADLINE: Duration = Duration::from_secs(5);
 
+/// The pause between two looks whether it has ended: a person does not notice it.
+const END_LOOK: Duration = Duration::from_millis(2);
+
 /// A server, and the conversation with it. The server ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -137,7 +140,7 @@ impl Client {
             .take()
             .expect("a piped stream is there until it is taken");
         let input = server.stdin.take();
-        let mut client = Self {
+        let client = Self {
             server,
             input,
             events,
@@ -145,11 +148,7 @@ impl Client {
             has_ended: false,
             interruption: None,
         };
-        if let Err(error) = spawn(move || forward_lines(output, &sender)) {
-            // Nobody would say so, and it is not waited for: it ends with its input.
-            client.has_ended = true;
-            return Err(error);
-        }
+        spawn(move || forward_lines(output, &sender))?;
         Ok(client)
     }
 
@@ -234,14 +233,12 @@ impl Client {
         Err(self.gone(method))
     }
 
-    /// Waits until the server has closed its output, at most until the deadline or the next signal.
+    /// Waits until the server has ended, at most until the deadline or the next signal. That it has closed its output is
+    /// not enough: it may live on, or be about to say on standard error why it ends.
     fn await_end(&mut self, deadline: Instant) {
-        while !self.has_ended {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.events.recv_timeout(left) {
-                Ok(Event::End) => self.has_ended = true,
-                Ok(Event::Line(_)) => {}
-                Ok(Event::Interruption(_)) | Err(_) => return,
+        while matches!(self.server.try_wait(), Ok(None)) && Instant::now() < deadline {
+            if let Ok(Event::Interruption(_)) = self.events.recv_timeout(END_LOOK) {
+                return;
             }
         }
     }
@@ -251,10 +248,8 @@ impl Drop for Client {
     fn drop(&mut self) {
         drop(self.input.take());
         self.await_end(Instant::now() + END_DEADLINE);
-        if !self.has_ended {
-            // No job is lost: they do not need a server. It fails where the server has ended by itself.
-            let _ = self.server.kill();
-        }
+        // No job is lost: they do not need a server. It fails where the server has ended by itself.
+        let _ = self.server.kill();
         // It fails only where somebody else has waited for it.
         let _ = self.server.wait();
     }

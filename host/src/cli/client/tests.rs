@@ -120,3 +120,18 @@ fn the_server_is_gone_when_the_client_is() {
     drop(client);
     rustix::process::test_kill_process(id).expect_err("nobody has this id");
 }
+
+#[test]
+fn a_server_that_closes_its_output_and_stays_is_not_waited_for_for_ever() {
+    let client = server("exec >&-; exec sleep 1000");
+    let id = rustix::process::Pid::from_child(&client.server);
+    let (sender, gone) = mpsc::channel();
+    thread::spawn(move || {
+        drop(client);
+        // Nobody listens where it took too long.
+        let _ = sender.send(());
+    });
+    let patience = END_DEADLINE + Duration::from_secs(60);
+    gone.recv_timeout(patience).expect("the client ends");
+    rustix::process::test_kill_process(id).expect_err("nobody has this id");
+}
