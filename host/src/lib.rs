@@ -5,6 +5,7 @@
 //! in and out of the component; only the command line, which is a client, reads any.
 
 mod bindings;
+mod blocking;
 mod capability;
 pub mod cli;
 mod clock;
@@ -20,4 +21,4 @@ mod shell_word;
 pub mod store;
 pub mod transport;
 
-pub use server::{Builder, Client, Server};
+pub use server::{BadPrincipal, Builder, Client, Principal, Server};

@@ -59,7 +59,7 @@ pub(crate) const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 /// call up to 8 for a moment, and so do the supervisors; the rest is for a second call at the same time.
 pub(crate) const DESCRIPTORS: usize = 32;
 
-/// How many requests of one connection are kept open at the same time: each has a descriptor, and half of what this
+/// How many requests of one server are kept open at the same time: each has a descriptor, and half of what this
 /// process may have beyond [`DESCRIPTORS`] is left for the rest, at most 10 000. Beyond it a request is not accepted
 /// for waiting but answered as at shutdown: with what is known by then.
 pub(crate) fn open_requests() -> usize {
@@ -70,6 +70,13 @@ pub(crate) fn open_requests() -> usize {
             .saturating_sub(DESCRIPTORS)
     });
     (beyond / 2).min(10_000)
+}
+
+/// How many messages a server works on at the same time, unless its embedder says otherwise: more than there are
+/// processors, since a call may wait for the disk; not many more, since each has an instance.
+pub(crate) fn workers() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (2 * processors).clamp(4, 16)
 }
 
 /// How many cancellations that overtook their request are remembered.

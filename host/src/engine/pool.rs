@@ -57,7 +57,7 @@ pub enum PoolError {
     /// The component refuses its configuration.
     #[error("the configuration is refused: {0}")]
     Config(String),
-    /// The thread that interrupts runaway guests could not be started.
+    /// The thread that interrupts runaway guests, or one to run them on, could not be started.
     #[error("cannot start a thread")]
     Thread(#[from] std::io::Error),
 }

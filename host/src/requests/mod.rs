@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use self::early::EarlyCancellations;
 
-pub(crate) use wake::next_wake;
+pub(crate) use wake::{Interruptions, next_wake};
 
 /// The requests that are kept open, each by the number of the message that it came as.
 #[derive(Debug, Default)]
@@ -59,11 +59,6 @@ impl OpenRequests {
     /// Forgets a request that was answered.
     pub(crate) fn remove(&mut self, number: u64) {
         self.open.remove(&number);
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.open.len()
     }
 }
 

@@ -1,6 +1,6 @@
 //! When a request that is kept open has to go on.
 
-use std::pin::pin;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -12,36 +12,64 @@ use crate::clock::now_ms;
 use crate::engine::{Pending, Wake};
 use crate::jobs::Jobs;
 
-/// Waits for what a request waits for, and says which of it came: the client takes the request back, by `cancelled`; the
-/// server is about to end, when `shutdown` says true; one of the jobs has ended; the deadline.
+/// What ends the waiting of one request before its time.
+#[derive(Debug)]
+pub(crate) struct Interruptions {
+    /// Resolves when the client takes the request back.
+    pub(crate) cancelled: oneshot::Receiver<()>,
+    /// Whether the request may wait at all. Where not, it is answered as at shutdown, unless it was taken back already.
+    pub(crate) has_room: bool,
+    /// Says true when the server is about to end.
+    pub(crate) shutdown: watch::Receiver<bool>,
+}
+
+/// Waits for what a request waits for, and says which of it came: an interruption; or one of the jobs has ended, or the
+/// deadline has come, neither of which is looked for before `pause` has passed.
 pub(crate) async fn next_wake(
     jobs: &Arc<dyn Jobs>,
     pending: &Pending,
-    cancelled: &mut oneshot::Receiver<()>,
-    shutdown: &mut watch::Receiver<bool>,
+    interruptions: &mut Interruptions,
+    pause: Option<Duration>,
 ) -> Wake {
-    let left = Duration::from_millis(pending.deadline.saturating_sub(now_ms()));
+    let Interruptions {
+        cancelled,
+        has_room,
+        shutdown,
+    } = interruptions;
     tokio::select! {
         biased;
         Ok(()) = cancelled => Wake::Cancelled,
+        () = std::future::ready(()), if !*has_room => Wake::Shutdown,
         _ = shutdown.wait_for(|ending| *ending) => Wake::Shutdown,
+        why = due(jobs, pending, pause) => why,
+    }
+}
+
+async fn due(jobs: &Arc<dyn Jobs>, pending: &Pending, pause: Option<Duration>) -> Wake {
+    if let Some(pause) = pause {
+        tokio::time::sleep(pause).await;
+    }
+    let left = Duration::from_millis(pending.deadline.saturating_sub(now_ms()));
+    tokio::select! {
+        biased;
         () = any_ended(jobs, &pending.jobs) => Wake::JobEnded,
         () = tokio::time::sleep(left) => Wake::Deadline,
     }
 }
 
-/// Resolves when one of the jobs does not run any more; never where there is none.
+/// Resolves when one of the jobs does not run any more; never where there is none. Whoever wakes looks at the job, so
+/// that is also what becomes of one whose end cannot be waited for without a panic.
 async fn any_ended(jobs: &Arc<dyn Jobs>, ids: &[String]) {
-    let mut ended: Vec<_> = ids
-        .iter()
-        .filter_map(|id| id.parse::<Uuid>().ok())
-        .map(|id| jobs.ended(id))
-        .collect();
+    let ids = ids.iter().filter_map(|id| id.parse::<Uuid>().ok());
+    let begin = || ids.map(|id| jobs.ended(id)).collect::<Vec<_>>();
+    let Ok(mut ended) = catch_unwind(AssertUnwindSafe(begin)) else {
+        return;
+    };
     let first = std::future::poll_fn(move |cx| {
-        if ended.iter_mut().any(|job| pin!(job).poll(cx).is_ready()) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
+        let look = || ended.iter_mut().any(|job| job.as_mut().poll(cx).is_ready());
+        match catch_unwind(AssertUnwindSafe(look)) {
+            Ok(false) => Poll::Pending,
+            Ok(true) | Err(_) => Poll::Ready(()),
         }
     });
     first.await;

@@ -1,24 +1,22 @@
 //! One client over one byte stream in each direction: reads its messages, has them answered, several at a time.
 
 use std::io::BufRead;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tokio::sync::{Notify, mpsc};
 
-use super::blocking::Blocking;
 use super::input::{Line, Lines};
 use super::output::Output;
-use super::waits::{Event, OpenRequest};
-use crate::engine::{Context, Pool, Step};
+use super::waits::Waiting;
+use crate::engine::Step;
 use crate::log;
+use crate::server::Client;
 
 /// What a connection is made of.
 pub(crate) struct Parts {
-    pub(crate) pool: Arc<Pool>,
-    pub(crate) blocking: Blocking,
-    pub(crate) principal: String,
+    pub(crate) client: Client,
     pub(crate) input: Lines<Box<dyn BufRead + Send>>,
     pub(crate) output: Output,
     /// How many messages are worked on at the same time.
@@ -28,14 +26,10 @@ pub(crate) struct Parts {
 /// One client. Its messages are read and answered by threads that take turns: the one that has a message lets the
 /// next one read and answers it itself, so that a lone request changes threads nowhere.
 pub(crate) struct Connection {
-    pub(crate) pool: Arc<Pool>,
-    /// For what the thread that keeps requests open must not wait for.
-    pub(crate) blocking: Blocking,
+    pub(crate) client: Client,
     pub(crate) output: Output,
-    principal: String,
     input: Mutex<Lines<Box<dyn BufRead + Send>>>,
-    events: mpsc::UnboundedSender<Event>,
-    messages: AtomicU64,
+    waiting: mpsc::UnboundedSender<Waiting>,
     workers: Workers,
     busy: Arc<Busy>,
     ended: AtomicBool,
@@ -57,16 +51,13 @@ struct Incoming {
 }
 
 impl Connection {
-    pub(crate) fn new(parts: Parts) -> (Arc<Self>, mpsc::UnboundedReceiver<Event>) {
-        let (events, received) = mpsc::unbounded_channel();
+    pub(crate) fn new(parts: Parts) -> (Arc<Self>, mpsc::UnboundedReceiver<Waiting>) {
+        let (waiting, received) = mpsc::unbounded_channel();
         let connection = Self {
-            pool: parts.pool,
-            blocking: parts.blocking,
+            client: parts.client,
             output: parts.output,
-            principal: parts.principal,
             input: Mutex::new(parts.input),
-            events,
-            messages: AtomicU64::new(0),
+            waiting,
             workers: Workers {
                 most: parts.workers,
                 started: AtomicUsize::new(0),
@@ -111,14 +102,6 @@ impl Connection {
         }
     }
 
-    /// Who calls, at this moment.
-    pub(crate) fn context(&self) -> Context {
-        Context {
-            now: crate::clock::now_ms(),
-            principal: self.principal.clone(),
-        }
-    }
-
     /// Sends a message to the client; when it does not take any more, the connection has ended.
     pub(crate) fn send(&self, message: &str) {
         if self.output.send(message).is_err() {
@@ -144,10 +127,10 @@ impl Connection {
                 ));
             }
         }
-        (incoming.line != Line::End).then_some(incoming)
+        incoming
     }
 
-    fn read(&self) -> Incoming {
+    fn read(&self) -> Option<Incoming> {
         let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
         let line = input.next_line().unwrap_or_else(|error| {
             log::warn(format_args!("the client's stream broke: {error}"));
@@ -155,42 +138,36 @@ impl Connection {
         });
         // Counted while nobody else can read: the end of the stream is seen only after every message before it
         // has been counted.
-        Incoming {
+        (line != Line::End).then(|| Incoming {
             line,
-            number: self.messages.fetch_add(1, Ordering::SeqCst),
+            number: self.client.next_number(),
             work: Busy::work(&self.busy),
-        }
+        })
     }
 
     fn handle(&self, incoming: Incoming) {
         let Incoming { line, number, work } = incoming;
         let (step, body) = match line {
             Line::Message(bytes) => match String::from_utf8(bytes) {
-                Ok(body) => (self.pool.message(&self.context(), &body), body),
-                Err(_) => (self.pool.refuse_not_utf8(), String::new()),
+                Ok(body) => (self.client.answer(&body), body),
+                Err(_) => (self.client.server().pool().refuse_not_utf8(), String::new()),
             },
-            Line::TooLarge => (self.pool.refuse_too_large(), String::new()),
+            Line::TooLarge => (
+                self.client.server().pool().refuse_too_large(),
+                String::new(),
+            ),
             Line::End => return,
         };
         match step {
             Step::Nothing => {}
             Step::Reply(reply) => self.send(&reply),
-            Step::Wait(pending) => self.tell(Event::Open(OpenRequest {
-                number,
-                pending,
-                body,
-                work,
-            })),
-            Step::Cancel(request) => self.tell(Event::Cancel {
-                by: number,
-                request,
-            }),
+            Step::Wait(pending) => {
+                let request = self.client.open(number, pending, body.into());
+                // Fails only when the process is ending and nobody waits for requests any more.
+                let _ = self.waiting.send(Waiting { request, work });
+            }
+            Step::Cancel(request) => self.client.cancel(number, request),
         }
-    }
-
-    fn tell(&self, event: Event) {
-        // Fails only when the process is ending and nobody waits for requests any more.
-        let _ = self.events.send(event);
     }
 }
 

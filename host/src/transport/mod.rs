@@ -1,6 +1,5 @@
 //! How messages come and go. Knows framing and connections; never looks into a message.
 
-mod blocking;
 mod connection;
 mod input;
 mod output;

@@ -6,23 +6,19 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
-use super::blocking::Blocking;
 use super::connection::{Connection, Parts};
 use super::input::Lines;
 use super::output::Output;
-use super::waits::Waits;
-use crate::clock::now_ms;
+use super::waits::answer_all;
 use crate::engine::Pool;
-use crate::limits::{
-    FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE, SHUTDOWN_GRACE, STUCK_LOOK,
-};
+use crate::limits::{SHUTDOWN_GRACE, STUCK_LOOK, open_requests, workers};
+use crate::server::{Principal, Server};
 
 /// How a stdio server treats its client.
 #[derive(Clone, Copy, Debug)]
@@ -64,10 +60,9 @@ impl Streams {
 pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<()> {
     let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
     let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(File::from(streams.input)));
-    let (connection, events) = Connection::new(Parts {
-        pool,
-        blocking: Blocking::start(workers())?,
-        principal: format!("uid:{}", rustix::process::geteuid().as_raw()),
+    let server = Server::new(pool, workers(), open_requests())?;
+    let (connection, waiting) = Connection::new(Parts {
+        client: server.client(user()),
         input: Lines::new(input, options.message_limit_bytes),
         output: Output::new(File::from(streams.output)),
         workers: workers(),
@@ -79,11 +74,11 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
         .build()?;
     // A thread that is stuck in writing to a client that does not read ends with the process.
     runtime.block_on(async {
-        let (shutdown, ending) = watch::channel(false);
-        tokio::spawn(Waits::new(Arc::clone(&connection), ending).run(events));
-        tokio::spawn(sweep_regularly(Arc::clone(&connection)));
+        tokio::spawn(answer_all(Arc::clone(&connection), waiting));
+        let sweeper = server.clone();
+        tokio::spawn(async move { sweeper.sweep_regularly().await });
         let end = until_the_end(&connection, hung_up).await?;
-        shutdown.send_replace(true);
+        server.shut_down();
         if end == End::Closed {
             // Whatever is not answered by then is not answered at all: the client does not listen for ever.
             let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish(&connection)).await;
@@ -92,10 +87,10 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
     })
 }
 
-/// More than processors, since a call may wait for the disk; not many more, since each has an instance.
-fn workers() -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    (2 * processors).clamp(4, 16)
+/// Whoever runs this: a client that can start it is the same user.
+fn user() -> Principal {
+    Principal::new(format!("uid:{}", rustix::process::geteuid().as_raw()))
+        .expect("a number has 1 to 256 bytes")
 }
 
 async fn until_the_end(connection: &Connection, hung_up: oneshot::Receiver<()>) -> io::Result<End> {
@@ -153,23 +148,12 @@ fn watch_for_hangup(input: OwnedFd) -> io::Result<oneshot::Receiver<()>> {
 async fn finish(connection: &Arc<Connection>) {
     connection.idle().await;
     let flushing = Arc::clone(connection);
-    let flushed = connection.blocking.run(move || flushing.output.flush());
+    let flushed = connection
+        .client
+        .server()
+        .on_a_thread(move || flushing.output.flush());
     // To flush does not panic.
     let _ = flushed.await;
-}
-
-/// Has the component look after its tasks, now and whenever it asked for it.
-async fn sweep_regularly(connection: Arc<Connection>) {
-    tokio::time::sleep(FIRST_SWEEP_DELAY).await;
-    loop {
-        let pool = Arc::clone(&connection.pool);
-        let next = connection.blocking.run(move || pool.sweep(now_ms())).await;
-        let pause = match next.flatten() {
-            Some(next) => Duration::from_millis(next.saturating_sub(now_ms())),
-            None => LONGEST_SWEEP_PAUSE,
-        };
-        tokio::time::sleep(pause.clamp(SHORTEST_SWEEP_PAUSE, LONGEST_SWEEP_PAUSE)).await;
-    }
 }
 
 /// Whether standard input is a terminal: a person started this, and not a client.

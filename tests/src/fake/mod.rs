@@ -1,6 +1,7 @@
 //! A machine that is not there: a clock that moves when it is told to, and jobs that only pretend to run.
 
 mod adapter;
+mod by_hand;
 mod jobs;
 mod script;
 
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use backburner::store::MemoryStore;
 
 pub use adapter::CoreWorld;
+pub use by_hand::JobsByHand;
 pub use jobs::ScriptedJobs;
 
 /// A moment to begin with, in milliseconds since 1970: 2026-07-28T00:00:00Z.

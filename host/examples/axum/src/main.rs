@@ -18,8 +18,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use backburner::Server;
 use backburner::store::MemoryStore;
+use backburner::{Principal, Server};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
@@ -43,12 +43,14 @@ fn service() -> anyhow::Result<Router> {
         .build()?;
     let sweeper = server.clone();
     tokio::spawn(async move { sweeper.sweep_regularly().await });
-    Ok(Router::new().route("/mcp", post(answer)).with_state(server))
+    let somebody = Principal::new("somebody")?;
+    let service = Router::new().route("/mcp", post(answer));
+    Ok(service.with_state((server, somebody)))
 }
 
 /// Answers a message. Who closes the connection before it is answered takes the request back, and nothing else.
-async fn answer(State(server): State<Server>, body: String) -> Response {
-    match server.client("somebody").message(body).await {
+async fn answer(State((server, caller)): State<(Server, Principal)>, body: String) -> Response {
+    match server.client(caller).message(body).await {
         Some(reply) => ([("content-type", "application/json")], reply).into_response(),
         None => StatusCode::ACCEPTED.into_response(),
     }

@@ -8,7 +8,7 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-/// Threads for calls of the component and for writing to the client. They end with the process.
+/// Threads for calls of the component and for writing to the client. They end when this is dropped and the work is done.
 ///
 /// The runtime has threads for this too, but panics where the system has none to give. Here the first one is there
 /// before anything depends on it, and where no more can be had, the work waits for those that are there.
@@ -30,6 +30,8 @@ struct Queue {
     threads: usize,
     /// How many threads have nothing to do.
     idle: usize,
+    /// Whether no more work comes.
+    dropped: bool,
 }
 
 type Work = Box<dyn FnOnce() + Send>;
@@ -77,6 +79,13 @@ impl Blocking {
     }
 }
 
+impl Drop for Blocking {
+    fn drop(&mut self) {
+        self.shared.queue().dropped = true;
+        self.shared.added.notify_all();
+    }
+}
+
 fn start_thread(shared: &Arc<Shared>) -> io::Result<()> {
     let shared = Arc::clone(shared);
     let thread = thread::Builder::new().name("blocking".into());
@@ -91,6 +100,8 @@ fn work(shared: &Shared) {
             // The panic itself has been reported, and whoever waits for the result learns that there is none.
             let _reported = catch_unwind(AssertUnwindSafe(work));
             queue = shared.queue();
+        } else if queue.dropped {
+            return;
         } else {
             queue.idle += 1;
             queue = shared
@@ -112,6 +123,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -139,6 +151,19 @@ mod tests {
         let thread = || blocking.run(|| thread::current().id());
         let (a, b, c) = block_on(async { tokio::join!(thread(), thread(), thread()) });
         assert!(a.is_some() && a == b && b == c);
+    }
+
+    #[test]
+    fn the_threads_end_when_nobody_can_give_them_work_any_more() {
+        let blocking = Blocking::start(1).expect("a test has threads");
+        let shared = Arc::clone(&blocking.shared);
+        assert_eq!(block_on(blocking.run(|| 1)), Some(1));
+        drop(blocking);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Arc::strong_count(&shared) > 1 {
+            assert!(Instant::now() < deadline, "a thread lives on");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]

@@ -1,0 +1,166 @@
+//! One connection of a client: its messages, and those of its requests that are kept open.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{Principal, Server};
+use crate::clock::now_ms;
+use crate::engine::{Context, Pending, Step, Wake};
+use crate::limits::SHORTEST_WAIT;
+use crate::requests::{Interruptions, OpenRequests, next_wake};
+
+/// One connection; see [`Server::client`]. Cheap to clone; all clones are one connection.
+#[derive(Clone, Debug)]
+pub struct Client(Arc<Connection>);
+
+struct Connection {
+    server: Server,
+    principal: Principal,
+    messages: AtomicU64,
+    open: Mutex<OpenRequests>,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("principal", &self.principal)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    pub(super) fn new(server: Server, principal: Principal) -> Self {
+        Self(Arc::new(Connection {
+            server,
+            principal,
+            messages: AtomicU64::new(0),
+            open: Mutex::default(),
+        }))
+    }
+
+    /// Answers one JSON-RPC message; `None` where it gets no answer. Any text is a message.
+    ///
+    /// Resolves when the answer is there, which for a `tools/call` may be as long as the component's limits allow.
+    /// Several messages may be worked on at the same time. Who drops the future does not get the answer; what was
+    /// started goes on.
+    ///
+    /// # Panics
+    /// Where it is polled outside a tokio runtime whose time is enabled.
+    pub async fn message(&self, body: impl Into<String>) -> Option<String> {
+        let number = self.next_number();
+        let body: Arc<str> = body.into().into();
+        let (client, text) = (self.clone(), Arc::clone(&body));
+        let step = self.server().on_a_thread(move || client.answer(&text));
+        match step.await? {
+            Step::Reply(reply) => Some(reply),
+            Step::Nothing => None,
+            Step::Wait(pending) => self.open(number, pending, body).answer().await,
+            Step::Cancel(request) => {
+                self.cancel(number, request);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.0.server
+    }
+
+    /// The number of a message: greater than that of every message before it.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.0.messages.fetch_add(1, Ordering::SeqCst)
+    }
+
+    /// Has an instance answer a message. Blocks.
+    pub(crate) fn answer(&self, body: &str) -> Step {
+        self.server().pool().message(&self.context(), body)
+    }
+
+    /// Keeps the request open that came as message `number`.
+    pub(crate) fn open(&self, number: u64, pending: Pending, body: Arc<str>) -> OpenRequest {
+        let room = self.server().room();
+        OpenRequest {
+            client: self.clone(),
+            number,
+            interruptions: Interruptions {
+                cancelled: self.requests().add(number, &pending.request),
+                has_room: room.is_some(),
+                shutdown: self.server().shutdown(),
+            },
+            pending: Arc::new(pending),
+            body,
+            _room: room,
+        }
+    }
+
+    /// Takes back a request that came before message `by`.
+    pub(crate) fn cancel(&self, by: u64, request: String) {
+        self.requests().cancel(by, request);
+    }
+
+    fn requests(&self) -> MutexGuard<'_, OpenRequests> {
+        // Each change leaves them whole.
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who calls, at this moment.
+    fn context(&self) -> Context {
+        Context {
+            now: now_ms(),
+            principal: self.0.principal.as_str().to_owned(),
+        }
+    }
+}
+
+/// A request that is kept open; forgotten when this is dropped.
+pub(crate) struct OpenRequest {
+    client: Client,
+    /// As which message of its connection it came.
+    number: u64,
+    pending: Arc<Pending>,
+    /// The message, for the reply in case an instance traps on it.
+    body: Arc<str>,
+    interruptions: Interruptions,
+    /// Held for as long as it is open.
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl OpenRequest {
+    /// Waits, resumes, and does so again for as long as the answer is another wait. Gives the reply, where there is one.
+    pub(crate) async fn answer(mut self) -> Option<String> {
+        let mut pause = None;
+        loop {
+            let jobs = self.client.server().pool().jobs();
+            let why = next_wake(jobs, &self.pending, &mut self.interruptions, pause).await;
+            match self.resume(why).await? {
+                Step::Reply(reply) => return Some(reply),
+                Step::Wait(again) if matches!(why, Wake::JobEnded | Wake::Deadline) => {
+                    self.pending = Arc::new(again);
+                }
+                Step::Wait(_) | Step::Nothing | Step::Cancel(_) => return None,
+            }
+            // A job that ended and is not over, say because a process of it cannot be killed: look again, but not at once.
+            pause = Some(SHORTEST_WAIT);
+        }
+    }
+
+    /// Has an instance go on with the request.
+    async fn resume(&self, why: Wake) -> Option<Step> {
+        let client = self.client.clone();
+        let (pending, body) = (Arc::clone(&self.pending), Arc::clone(&self.body));
+        let resumed = self.client.server().on_a_thread(move || {
+            let pool = client.server().pool();
+            pool.resume(&client.context(), &pending, why, &body)
+        });
+        resumed.await
+    }
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        self.client.requests().remove(self.number);
+    }
+}
