@@ -40,13 +40,22 @@ pub(crate) const LONGEST_SWEEP_PAUSE: Duration = Duration::from_secs(600);
 /// The shortest pause between two sweeps, so that a sweep that cannot get anything done does not spin.
 pub(crate) const SHORTEST_SWEEP_PAUSE: Duration = Duration::from_millis(100);
 
-/// How often a client that hung up and does not read is looked at; two looks make sure.
-pub(crate) const STUCK_LOOK: Duration = Duration::from_millis(30);
-
 /// How long a stdio server goes on after end of file, to finish what it is answering. The promise is to be gone
 /// after 100 ms; the rest is for the process to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
 const _: () = assert!(SHUTDOWN_GRACE.as_millis() < 100);
+
+/// How long a client that closed its end of the input may take nothing of the replies that wait for it, before the server
+/// ends all the same. One that reads is kept from it for a second by what it does with a reply; one that never reads
+/// must not keep a server for ever.
+pub(crate) const UNTAKEN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether a connection that is about to end gets on: finely enough for [`SHUTDOWN_GRACE`].
+pub(crate) const ENDING_LOOK: Duration = Duration::from_millis(20);
+
+/// In pieces of how many bytes replies are written. A piece that was taken shows that the client reads, if slowly: a
+/// whole megabyte would hide that for longer than [`UNTAKEN_PATIENCE`]. Small replies still go out many at a time.
+pub(crate) const PIECE_BYTES: usize = 16 * 1024;
 
 /// How many bytes of replies wait for a client that does not read, before its requests are not worked on either.
 pub(crate) const UNREAD_REPLIES_BYTES: usize = 1024 * 1024;

@@ -4,13 +4,14 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use backburner_tests::{
     Client, Exit, PATIENCE, Server, Setup, TestDir, check_message, peak_memory_kib, request,
     resident_memory_kib, run_call, until,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 /// The promise.
@@ -256,6 +257,23 @@ fn end_of_input_ends_the_server_also_while_a_call_cannot_go_on() {
 }
 
 #[test]
+fn end_of_input_ends_the_server_also_where_all_its_threads_have_a_call_that_cannot_go_on() {
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let store = rusqlite::Connection::open(dir.data().join("backburner.db"));
+    let store = store.expect("the store is there");
+    store
+        .execute_batch("BEGIN IMMEDIATE")
+        .expect("nobody writes");
+    for _ in 0..64 {
+        server.post("tools/call", &run_call("true"), Client::Plain);
+    }
+    // The store would give up after half a minute, a few calls at a time.
+    let exit = server.close();
+    assert!(exit.status.success() && exit.unread.is_empty(), "{exit:?}");
+}
+
+#[test]
 fn requests_that_are_piped_in_and_closed_at_once_are_all_answered() {
     let dir = TestDir::new();
     let mut server = Server::start(&dir);
@@ -315,33 +333,79 @@ fn two_hundred_parallel_requests_are_all_answered_with_their_own_id() {
     }
 }
 
-#[test]
-fn output_that_nobody_reads_does_not_keep_the_server() {
-    let dir = TestDir::new();
-    let mut child = unread(&dir);
+/// How many requests have more replies than the pipe to us holds, and are no more than the pipe to the server holds: a
+/// server may stop reading while nobody reads it.
+const UNREAD_REQUESTS: u64 = 150;
+
+/// A server whose client has asked a lot, has closed its end, and has read nothing yet.
+fn hung_up_and_unread(dir: &TestDir) -> Child {
+    let mut child = unread(dir);
     let mut stdin = child.stdin.take().expect("it is piped");
-    // More replies than the pipe to us holds, and no more requests than the pipe to the server holds: a server may
-    // stop reading while nobody reads it.
-    write_requests(&mut stdin, 150);
-    drop(stdin);
-    let status = until(
-        PATIENCE,
-        "the server to exit with its output unread",
-        || {
-            child
-                .try_wait()
-                .expect("our own child can be waited for")
-                .ok_or_else(|| "it runs".to_owned())
-        },
-    );
-    // What was written before must be whole messages but for the last one, which the pipe may have cut.
-    let mut text = String::new();
+    write_requests(&mut stdin, UNREAD_REQUESTS);
     child
-        .stdout
-        .take()
-        .expect("it is piped")
-        .read_to_string(&mut text)
-        .expect("it is UTF-8");
+}
+
+/// Sees that a server stays for a while: for longer than it would take one to end that waits for nobody.
+fn assert_stays(child: &mut Child) {
+    let begun = Instant::now();
+    until(PATIENCE, "a while to pass", || {
+        let ended = child.try_wait().expect("our own child can be waited for");
+        assert_eq!(ended, None, "its replies are unread");
+        let passed = begun.elapsed();
+        let is_over = passed > Duration::from_secs(1);
+        is_over.then_some(()).ok_or(format!("{passed:?}"))
+    });
+}
+
+fn wait_exit(child: &mut Child) -> ExitStatus {
+    until(PATIENCE, "the server to exit", || {
+        let ended = child.try_wait().expect("our own child can be waited for");
+        ended.ok_or_else(|| "it runs".to_owned())
+    })
+}
+
+/// All that a server has written and nobody has read.
+fn read_unread(child: &mut Child) -> String {
+    let mut text = String::new();
+    let mut stdout = child.stdout.take().expect("it is piped");
+    stdout.read_to_string(&mut text).expect("it is UTF-8");
+    text
+}
+
+#[test]
+fn a_client_that_hung_up_and_reads_late_gets_every_reply_whole() {
+    let dir = TestDir::new();
+    let mut child = hung_up_and_unread(&dir);
+    assert_stays(&mut child);
+    let text = read_unread(&mut child);
+    let messages = text
+        .lines()
+        .map(check_message)
+        .collect::<Result<Vec<_>, _>>();
+    assert_ids(&messages.expect("every line is a message"), UNREAD_REQUESTS);
+    let status = wait_exit(&mut child);
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+fn a_server_that_waits_for_a_client_that_does_not_read_ends_when_it_is_asked_to() {
+    let dir = TestDir::new();
+    let mut child = hung_up_and_unread(&dir);
+    assert_stays(&mut child);
+    let asked = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("our own child can be asked");
+    wait_exit(&mut child);
+    // By itself it would have waited for four seconds more.
+    assert!(asked.elapsed() < Duration::from_secs(3), "{asked:?}");
+}
+
+#[test]
+fn output_that_nobody_reads_does_not_keep_the_server_for_ever() {
+    let dir = TestDir::new();
+    let mut child = hung_up_and_unread(&dir);
+    let status = wait_exit(&mut child);
+    // What was written before must be whole messages but for the last one, which the pipe may have cut.
+    let text = read_unread(&mut child);
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     for line in whole.lines() {
         check_message(line).expect("every line is a message");
@@ -394,7 +458,7 @@ fn settled_peak_kib(pid: u32) -> u64 {
     })
 }
 
-fn unread(dir: &TestDir) -> std::process::Child {
+fn unread(dir: &TestDir) -> Child {
     Setup::default()
         .command(dir)
         .stdin(Stdio::piped())

@@ -74,6 +74,11 @@ impl Client {
         self.0.messages.fetch_add(1, Ordering::SeqCst)
     }
 
+    /// How many messages have a number.
+    pub(crate) fn messages(&self) -> u64 {
+        self.0.messages.load(Ordering::SeqCst)
+    }
+
     /// Has an instance answer a message. Blocks.
     pub(crate) fn answer(&self, body: &str) -> Step {
         self.server().pool().message(&self.context(), body)

@@ -27,7 +27,7 @@ pub(crate) struct Parts {
 /// next one read and answers it itself, so that a lone request changes threads nowhere.
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    pub(crate) output: Output,
+    output: Output,
     input: Mutex<Lines<Box<dyn BufRead + Send>>>,
     waiting: mpsc::UnboundedSender<Waiting>,
     workers: Workers,
@@ -41,6 +41,15 @@ struct Workers {
     started: AtomicUsize,
     /// How many of them read or wait for their turn to read.
     reading: AtomicUsize,
+}
+
+/// How far a connection is. The same twice is one that does not get on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// How many messages were read.
+    messages: u64,
+    /// How much of the replies the client has taken; `None` where it has taken all of them.
+    pub(crate) writing: Option<u64>,
 }
 
 /// A message that came in, its number, and the proof that somebody works on it.
@@ -95,7 +104,16 @@ impl Connection {
         }
     }
 
-    /// Resolves when nothing is being worked on and no request is open.
+    /// How far it is.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            messages: self.client.messages(),
+            writing: self.output.writing(),
+        }
+    }
+
+    /// Resolves when nothing is being worked on and no request is open. Then all replies have been written, too: who
+    /// writes is at work.
     pub(crate) async fn idle(&self) {
         while self.busy.count.load(Ordering::SeqCst) > 0 {
             self.busy.idle.notified().await;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::limits::UNREAD_REPLIES_BYTES;
+use crate::limits::{PIECE_BYTES, UNREAD_REPLIES_BYTES};
 
 /// Writes lines. Whoever comes while another thread writes leaves its line with that thread: under load, many
 /// replies go out with one system call, and no thread of its own is needed.
@@ -18,8 +18,8 @@ struct State {
     unsent: Vec<u8>,
     writing: bool,
     closed: bool,
-    /// How many batches have been written: what does not grow while `writing` is stuck.
-    batches: u64,
+    /// How many pieces have been written: what does not grow while `writing` is stuck.
+    pieces: u64,
 }
 
 /// The peer does not take any more messages.
@@ -59,22 +59,11 @@ impl Output {
         }
     }
 
-    /// How many batches have been written, and `None` while no thread writes. The same number twice is a peer
-    /// that does not read.
+    /// How many pieces have been written, and `None` while nothing waits to be. The same number twice is a peer that does
+    /// not read.
     pub(crate) fn writing(&self) -> Option<u64> {
         let state = self.state();
-        state.writing.then_some(state.batches)
-    }
-
-    /// Waits until everything that was sent has been written, or the peer is gone.
-    pub(crate) fn flush(&self) {
-        let mut state = self.state();
-        while state.writing {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        state.writing.then_some(state.pieces)
     }
 
     /// Writes until nothing is left, also what others add meanwhile.
@@ -85,10 +74,9 @@ impl Output {
         while !state.unsent.is_empty() {
             std::mem::swap(&mut batch, &mut state.unsent);
             drop(state);
-            let written = write(&mut sink, &batch);
+            let written = self.write(&mut sink, &batch);
             batch.clear();
             state = self.state();
-            state.batches += 1;
             if written.is_err() {
                 state.closed = true;
                 state.unsent = Vec::new();
@@ -100,20 +88,26 @@ impl Output {
         if state.closed { Err(Closed) } else { Ok(()) }
     }
 
+    /// Writes a batch piece by piece: a pipe takes all of what is written to it at once, or blocks until it has.
+    fn write(&self, sink: &mut Box<dyn Write + Send>, batch: &[u8]) -> io::Result<()> {
+        for piece in batch.chunks(PIECE_BYTES) {
+            sink.write_all(piece)?;
+            self.state().pieces += 1;
+        }
+        sink.flush()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn write(sink: &mut Box<dyn Write + Send>, batch: &[u8]) -> io::Result<()> {
-    sink.write_all(batch)?;
-    sink.flush()
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::mpsc::{Receiver, channel};
     use std::thread;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -163,7 +157,6 @@ mod tests {
                 });
             }
         });
-        output.flush();
         let text = written.0.lock().expect("the threads have ended").clone();
         let mut lines: Vec<_> = text.split(|byte| *byte == b'\n').collect();
         lines.sort_unstable();
@@ -175,12 +168,48 @@ mod tests {
         );
     }
 
+    /// Takes a piece each time it is told to.
+    struct Slow(Receiver<()>);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.recv().expect("the test says when");
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_piece_of_a_large_message_that_was_taken_shows() {
+        let (take, slow) = channel();
+        let output = Output::new(Slow(slow));
+        let wait_until_written = |pieces| {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            while output.writing() != pieces {
+                assert!(Instant::now() < deadline, "{:?}", output.writing());
+                thread::yield_now();
+            }
+        };
+        thread::scope(|scope| {
+            let message = "x".repeat(3 * PIECE_BYTES - 1);
+            let output = &output;
+            scope.spawn(move || output.send(&message).expect("memory never closes"));
+            for pieces in 0..3 {
+                wait_until_written(Some(pieces));
+                take.send(()).expect("it is waited for");
+            }
+            wait_until_written(None);
+        });
+    }
+
     #[test]
     fn a_peer_that_is_gone_blocks_nobody() {
         let output = Output::new(Gone);
         for _ in 0..10 {
             assert!(output.send(&"x".repeat(UNREAD_REPLIES_BYTES)).is_err());
         }
-        output.flush();
     }
 }

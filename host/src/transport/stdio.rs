@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -17,7 +18,7 @@ use super::input::Lines;
 use super::output::Output;
 use super::waits::answer_all;
 use crate::engine::Pool;
-use crate::limits::{SHUTDOWN_GRACE, STUCK_LOOK, open_requests, workers};
+use crate::limits::{ENDING_LOOK, SHUTDOWN_GRACE, UNTAKEN_PATIENCE, open_requests, workers};
 use crate::server::{Principal, Server};
 
 /// How a stdio server treats its client.
@@ -77,11 +78,12 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
         tokio::spawn(answer_all(Arc::clone(&connection), waiting));
         let sweeper = server.clone();
         tokio::spawn(async move { sweeper.sweep_regularly().await });
-        let end = until_the_end(&connection, hung_up).await?;
-        server.shut_down();
-        if end == End::Closed {
-            // Whatever is not answered by then is not answered at all: the client does not listen for ever.
-            let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish(&connection)).await;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::select! {
+            () = serve_until_closed(&connection, hung_up) => {}
+            _ = terminate.recv() => hurry(&connection).await,
+            _ = interrupt.recv() => hurry(&connection).await,
         }
         Ok(())
     })
@@ -93,36 +95,49 @@ fn user() -> Principal {
         .expect("a number has 1 to 256 bytes")
 }
 
-async fn until_the_end(connection: &Connection, hung_up: oneshot::Receiver<()>) -> io::Result<End> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(tokio::select! {
-        () = connection.ended() => End::Closed,
-        () = hung_up_and_stuck(connection, hung_up) => End::Stuck,
-        _ = terminate.recv() => End::Closed,
-        _ = interrupt.recv() => End::Closed,
-    })
+/// Serves until the client has closed its stream, and then until everything is answered and written: for as long as the
+/// client takes its replies, and otherwise not for long.
+async fn serve_until_closed(connection: &Connection, hung_up: oneshot::Receiver<()>) {
+    tokio::select! {
+        () = connection.ended() => {}
+        () = hung_up_and_stuck(connection, hung_up) => return,
+    }
+    connection.client.server().shut_down();
+    tokio::select! {
+        () = connection.idle() => {}
+        () = stuck(connection, SHUTDOWN_GRACE) => {}
+    }
 }
 
-/// How a connection ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// No more messages come; replies may still be taken.
-    Closed,
-    /// The client neither writes nor reads.
-    Stuck,
+/// Has answered what can be at once. Who asked this process to end does not wait for a client.
+async fn hurry(connection: &Connection) {
+    connection.client.server().shut_down();
+    // Whatever is not answered by then is not answered at all.
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, connection.idle()).await;
 }
 
-/// Resolves when the client has closed its end of our input and does not read our output either. Then no thread
-/// may ever come to read the end of the input, as all of them are stuck in writing.
+/// Resolves when the client has closed its end of our input and nothing gets on. Then no thread may ever come to read the
+/// end of the input, as all of them are stuck: in writing to a client that does not read, or in the store.
 async fn hung_up_and_stuck(connection: &Connection, hung_up: oneshot::Receiver<()>) {
     if hung_up.await.is_err() {
         return std::future::pending().await;
     }
+    stuck(connection, UNTAKEN_PATIENCE).await;
+}
+
+/// Resolves when a connection has not got on: for [`UNTAKEN_PATIENCE`] while replies wait for the client, for `grace` while
+/// anything else is waited for.
+async fn stuck(connection: &Connection, grace: Duration) {
+    let mut before = connection.progress();
+    let mut since = Instant::now();
     loop {
-        let before = connection.output.writing();
-        tokio::time::sleep(STUCK_LOOK).await;
-        if before.is_some() && before == connection.output.writing() {
+        tokio::time::sleep(ENDING_LOOK).await;
+        let now = connection.progress();
+        if now != before {
+            (before, since) = (now, Instant::now());
+        }
+        let patience = now.writing.map_or(grace, |_| UNTAKEN_PATIENCE);
+        if since.elapsed() >= patience {
             return;
         }
     }
@@ -143,17 +158,6 @@ fn watch_for_hangup(input: OwnedFd) -> io::Result<oneshot::Receiver<()>> {
             let _ = sender.send(());
         })?;
     Ok(hung_up)
-}
-
-async fn finish(connection: &Arc<Connection>) {
-    connection.idle().await;
-    let flushing = Arc::clone(connection);
-    let flushed = connection
-        .client
-        .server()
-        .on_a_thread(move || flushing.output.flush());
-    // To flush does not panic.
-    let _ = flushed.await;
 }
 
 /// Whether standard input is a terminal: a person started this, and not a client.
