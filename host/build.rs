@@ -19,7 +19,7 @@ const SOURCES: [&str; 9] = [
     "guest/core/Cargo.toml",
     "Cargo.toml",
     "Cargo.lock",
-    "host/build/guest.rs",
+    "host/build",
     "host/src/engine/config.rs",
 ];
 

@@ -15,7 +15,7 @@ const SOURCES: [&str; 6] = [
     "tests/conformance/Cargo.toml",
     "Cargo.toml",
     "Cargo.lock",
-    "host/build/guest.rs",
+    "host/build",
 ];
 
 fn main() -> Result<()> {

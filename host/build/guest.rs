@@ -9,7 +9,9 @@ use std::process::Command;
 use wasmtime::error::Context as _;
 use wasmtime::{Result, ensure};
 
-const TARGET: &str = "wasm32-wasip2";
+mod compile;
+
+use compile::{TARGET, Tools, cargo_home};
 
 /// What is set for a build script.
 ///
@@ -55,23 +57,21 @@ pub(crate) fn host_target() -> Result<String> {
 /// # Errors
 /// Where the target is missing and cannot be installed, or cargo fails.
 pub(crate) fn build(workspace: &Path, package: &str) -> Result<Vec<u8>> {
-    ensure_target()?;
+    let tools = Tools {
+        cargo: variable("CARGO")?,
+        rustc: variable("RUSTC")?,
+        cargo_home: cargo_home(env::var_os("CARGO_HOME").as_deref())?,
+    };
+    ensure_target(&tools)?;
     let target_dir = Path::new(&variable("OUT_DIR")?).join("guest");
-    let component = run_cargo(workspace, package, &target_dir)?;
-    std::fs::read(&component)
-        .with_context(|| format!("reading the component {}", component.display()))
+    tools.component(workspace, package, &target_dir)
 }
 
 /// Installs the standard library of the guest's target where it is missing. It is not on a fresh machine,
 /// and where RUSTUP_AUTO_INSTALL is 0 a `targets` line in a toolchain file would not bring it.
-fn ensure_target() -> Result<()> {
-    let rustc = variable("RUSTC")?;
-    let output = Command::new(&rustc)
-        .args(["--print", "target-libdir", "--target", TARGET])
-        .output()
-        .with_context(|| format!("running {}", rustc.display()))?;
-    let directory = String::from_utf8(output.stdout).context("a path in UTF-8")?;
-    if output.status.success() && Path::new(directory.trim()).is_dir() {
+fn ensure_target(tools: &Tools) -> Result<()> {
+    let directory = tools.rustc(&["--print", "target-libdir", "--target", TARGET]);
+    if directory.is_ok_and(|directory| Path::new(directory.trim()).is_dir()) {
         return Ok(());
     }
     let added = Command::new("rustup")
@@ -83,48 +83,4 @@ fn ensure_target() -> Result<()> {
          ({added:?}); install it for the toolchain that builds this and try again"
     );
     Ok(())
-}
-
-/// Runs cargo for the guest in a target directory of its own: the outer cargo holds the lock of the usual
-/// one while it waits for us.
-fn run_cargo(workspace: &Path, package: &str, target_dir: &Path) -> Result<PathBuf> {
-    let mut cargo = Command::new(variable("CARGO")?);
-    cargo
-        .current_dir(workspace)
-        .args(["build", "--locked", "--package", package])
-        .args(["--profile", "component", "--target", TARGET])
-        .arg("--target-dir")
-        .arg(target_dir);
-    for (name, _) in env::vars_os() {
-        if is_for_the_host(&name.to_string_lossy()) {
-            cargo.env_remove(name);
-        }
-    }
-    let status = cargo.status().context("running cargo for the guest")?;
-    ensure!(
-        status.success(),
-        "{package} did not build ({status}); see above"
-    );
-    Ok(target_dir
-        .join(TARGET)
-        .join("component")
-        .join(format!("{}.wasm", package.replace('-', "_"))))
-}
-
-/// Whether a variable configures the build of the host, and would be wrong or non-reproducible for the guest.
-fn is_for_the_host(name: &str) -> bool {
-    const EXACT: [&str; 6] = [
-        "RUSTFLAGS",
-        "CARGO_ENCODED_RUSTFLAGS",
-        "CARGO_TARGET_DIR",
-        "CARGO_BUILD_TARGET",
-        "CARGO_BUILD_TARGET_DIR",
-        "CARGO_BUILD_RUSTFLAGS",
-    ];
-    EXACT.contains(&name)
-        || name.starts_with("RUSTC")
-        || name.ends_with("_WRAPPER")
-        || name.starts_with("CARGO_PROFILE_")
-        || name.starts_with("CARGO_FEATURE_")
-        || name.starts_with("CARGO_CFG_")
 }

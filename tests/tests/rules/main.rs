@@ -7,6 +7,7 @@ mod corpus;
 mod crates;
 mod files;
 mod readme;
+mod reproducible;
 mod sources;
 mod wit;
 
