@@ -32,6 +32,16 @@ fn main() -> Result<()> {
         out.join("component.cwasm"),
         engine.precompile_component(&bytes)?,
     )?;
+    #[cfg(feature = "component")]
+    println!("cargo::rustc-env=COMPONENT_SHA256={}", sha256(&bytes));
     std::fs::write(out.join("component.wasm"), bytes)?;
     Ok(())
+}
+
+#[cfg(feature = "component")]
+fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+
+    let digest = sha2::Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

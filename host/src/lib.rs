@@ -9,6 +9,8 @@ mod blocking;
 mod capability;
 pub mod cli;
 mod clock;
+#[cfg(feature = "component")]
+pub mod component;
 pub mod data_dir;
 pub mod engine;
 pub mod jobs;
