@@ -6,6 +6,7 @@ mod component;
 mod corpus;
 mod crates;
 mod files;
+mod interface;
 mod readme;
 mod reproducible;
 mod sources;
