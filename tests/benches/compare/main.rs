@@ -1,14 +1,16 @@
 //! Backburner beside the smallest server that rmcp makes of the same tool, both over stdio, in the same run.
 //!
-//! `cargo bench -p backburner-tests [-- [--quick] [PART …]]`, where a part is `start`, `get`, `create`, `jobs` or
-//! `memory`. Prints medians, their relation, and whether the budgets are met; a budget that is missed fails
-//! nothing, since what it is measured on may be busy with something else.
+//! `cargo bench -p backburner-tests [-- [--quick] [PART …]]`, where a part is `start`, `get`, `create`, `jobs`,
+//! `memory` or `component`, which compares the component with the same logic natively. Prints medians, their relation,
+//! and whether the budgets are met; a budget that is missed fails nothing, since what it is measured on may be busy
+//! with something else.
 //!
 //! **Knows** how to drive a server with raw lines as fast as it answers. **Does not know** how either is built,
 //! beyond the command line: both get the same messages from the same driver, alternating within each round, so
 //! that what disturbs one disturbs the other.
 
 mod bench;
+mod component;
 mod create;
 mod floor;
 mod get;
@@ -29,15 +31,20 @@ use settings::Settings;
 /// Measures one part.
 type Part = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 6] = [
     ("start", start::measure),
     ("get", get::measure),
     ("create", create::measure),
     ("jobs", jobs::measure),
     ("memory", memory::measure),
+    ("component", component::measure),
 ];
 
 fn main() -> anyhow::Result<()> {
+    if std::env::args().nth(1).as_deref() == Some(component::LOAD_ONCE) {
+        std::io::stdout().write_all(component::load_once()?.as_bytes())?;
+        return Ok(());
+    }
     let settings = Settings::parse(std::env::args().skip(1))?;
     let bench = Bench::new(settings)?;
     let mut rows = Vec::new();

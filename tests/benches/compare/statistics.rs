@@ -17,6 +17,11 @@ impl Samples {
         self.push(duration.as_secs_f64() * 1e3);
     }
 
+    /// Adds a duration, in microseconds.
+    pub(crate) fn push_us(&mut self, duration: Duration) {
+        self.push(duration.as_secs_f64() * 1e6);
+    }
+
     /// The middle one, NaN where there is none. A median and not a mean, since one disturbance from outside
     /// can be a hundred times the value.
     pub(crate) fn median(&self) -> f64 {
