@@ -45,7 +45,6 @@ impl JobsByHand {
     }
 
     /// Holds up whoever starts a job, for as long as what it gives lives.
-    #[must_use]
     pub fn hold_up(&self) -> MutexGuard<'_, ()> {
         self.0.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
