@@ -70,8 +70,12 @@ pub(crate) fn build(workspace: &Path, package: &str) -> Result<Vec<u8>> {
 /// Installs the standard library of the guest's target where it is missing. It is not on a fresh machine,
 /// and where RUSTUP_AUTO_INSTALL is 0 a `targets` line in a toolchain file would not bring it.
 fn ensure_target(tools: &Tools) -> Result<()> {
-    let directory = tools.rustc(&["--print", "target-libdir", "--target", TARGET]);
-    if directory.is_ok_and(|directory| Path::new(directory.trim()).is_dir()) {
+    if has_target(tools) {
+        return Ok(());
+    }
+    // Two build scripts of this workspace may come here at the same time, and rustup does not expect itself.
+    let _alone = lock_builds()?;
+    if has_target(tools) {
         return Ok(());
     }
     let added = Command::new("rustup")
@@ -83,4 +87,22 @@ fn ensure_target(tools: &Tools) -> Result<()> {
          ({added:?}); install it for the toolchain that builds this and try again"
     );
     Ok(())
+}
+
+fn has_target(tools: &Tools) -> bool {
+    let directory = tools.rustc(&["--print", "target-libdir", "--target", TARGET]);
+    directory.is_ok_and(|directory| Path::new(directory.trim()).is_dir())
+}
+
+/// Waits until no other build script of this target directory has what this gives, which lets go of it when dropped.
+fn lock_builds() -> Result<std::fs::File> {
+    // `OUT_DIR` is `build/<package>-<hash>/out`.
+    let out = PathBuf::from(variable("OUT_DIR")?);
+    let builds = out
+        .ancestors()
+        .nth(2)
+        .context("cargo's directories are nested")?;
+    let file = std::fs::File::create(builds.join("backburner-target.lock"))?;
+    file.lock()?;
+    Ok(file)
 }
