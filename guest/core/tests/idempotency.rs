@@ -418,21 +418,25 @@ fn a_call_that_cannot_wait_for_what_may_still_start_says_so() {
     }
 }
 
-/// Has a call come to a second server while the first one is between the record and the start of the same call, which
-/// this fault befalls or nothing. Gives the first server, and what came of the call to the second one.
+/// When another server is called: as the first one is about to make this import call, counted from 0.
+const BEFORE_START: u64 = 2;
+/// Where the start fails, while it does: a job is to be seen by then.
+const DURING_START: u64 = 3;
+
+/// Has a call come to a second server while the first one is at this place of the same call, whose start this fault
+/// befalls or nothing. Gives what the first one was answered with, and what came of the call to the second one.
 fn meanwhile(
     world: &mut FakeWorld,
-    client: Client,
-    command: &str,
+    (client, command): (Client, &str),
+    after_calls: u64,
     fault: Option<Fault>,
 ) -> (Vec<String>, Outcome) {
     let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
     if let Some(fault) = fault {
-        // key, commit, start
-        world.faults.plan(2, fault);
+        world.faults.plan(BEFORE_START, fault);
     }
     world.interference = Some(Interference {
-        after_calls: 2,
+        after_calls,
         cx: host.context(world),
         call: Call::Message(run(1, client, &arguments(command))),
     });
@@ -446,7 +450,8 @@ fn meanwhile(
 #[test]
 fn a_repeated_call_that_came_before_the_start_waits_for_the_job() {
     let mut world = FakeWorld::new(1);
-    let (_, other) = meanwhile(&mut world, Client::Plain, "sleep 12; exit 3", None);
+    let call = (Client::Plain, "sleep 12; exit 3");
+    let (_, other) = meanwhile(&mut world, call, BEFORE_START, None);
     let Outcome::Wait(pending) = other else {
         panic!("the job has not ended: {other:?}");
     };
@@ -459,20 +464,26 @@ fn a_repeated_call_that_came_before_the_start_waits_for_the_job() {
 
 #[test]
 fn a_first_call_that_fails_leaves_the_task_of_which_the_repeated_one_was_told() {
-    let mut world = FakeWorld::new(1);
-    let fault = Some(Fault::NoSpace);
-    let (first, other) = meanwhile(&mut world, Client::Tasks, "sleep 60", fault);
-    let first = parse(&first[0]);
-    assert!(first.to_string().contains("was not run"), "{first}");
-    let Outcome::Reply(other) = other else {
-        panic!("the other server answers at once: {other:?}");
-    };
-    let handle = parse(&other)["result"].take();
-    assert_eq!(handle["taskId"], only_task(&world));
-    assert!(handle.to_string().contains("about to start"), "{handle}");
-    world.clock += 10_000;
-    assert_failed(&mut world);
-    assert_eq!(starts(&world), 0);
+    for (after_calls, says) in [
+        (BEFORE_START, "about to start"),
+        (DURING_START, "nothing was run now"),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let call = (Client::Tasks, "sleep 60");
+        let fault = Some(Fault::NoSpace);
+        let (first, other) = meanwhile(&mut world, call, after_calls, fault);
+        let first = parse(&first[0]);
+        assert!(first.to_string().contains("was not run"), "{first}");
+        let Outcome::Reply(other) = other else {
+            panic!("the other server answers at once: {other:?}");
+        };
+        let handle = parse(&other)["result"].take();
+        assert_eq!(handle["taskId"], only_task(&world));
+        assert!(handle.to_string().contains(says), "{handle}");
+        world.clock += 10_000;
+        assert_failed(&mut world);
+        assert_eq!(starts(&world), 0);
+    }
 }
 
 #[test]

@@ -52,8 +52,21 @@ pub(crate) fn resume(
 }
 
 /// Looks at the task of a call, and answers the call or has it wait on.
-pub(super) fn look(world: &mut impl World, wakened: Wakened<'_>, call: WaitingCall) -> Outcome {
-    answer(world, wakened, &call).unwrap_or_else(|error| unanswered(wakened, call, &error))
+fn look(world: &mut impl World, wakened: Wakened<'_>, call: WaitingCall) -> Outcome {
+    match own(world, wakened.cx, &call.task) {
+        Ok(loaded) => look_at(world, wakened, call, loaded),
+        Err(error) => unanswered(wakened, call, &error),
+    }
+}
+
+/// As [`look`], where the task has been read.
+pub(super) fn look_at(
+    world: &mut impl World,
+    wakened: Wakened<'_>,
+    call: WaitingCall,
+    loaded: Loaded,
+) -> Outcome {
+    answer(world, wakened, &call, loaded).unwrap_or_else(|error| unanswered(wakened, call, &error))
 }
 
 /// Whether the call may wait on. The time at which a job that was not known has to be is no deadline of its call.
@@ -123,9 +136,9 @@ fn answer(
     world: &mut impl World,
     wakened: Wakened<'_>,
     call: &WaitingCall,
+    loaded: Loaded,
 ) -> Result<Outcome, RpcError> {
     let Wakened { config, cx, why } = wakened;
-    let loaded = own(world, cx, &call.task)?;
     if call.client == Client::Tasks && why != Wake::JobEnded && call.start_by.is_none() {
         let handle = match &loaded.state {
             State::Live(_) => working(call, &loaded.facts, cx),

@@ -8,7 +8,7 @@ use super::record::{Facts, Live, State, TaskRecord};
 use super::start::start;
 use super::{Durable, TaskId, spec};
 use crate::imports::{
-    Change, Expectation, JobSpec, JobState, StartError, StoreError, StoreErrorKind, World,
+    Change, Expectation, JobSpec, StartError, Store, StoreError, StoreErrorKind, World,
 };
 use crate::limits::CONFLICT_ATTEMPTS;
 use crate::outcome::Context;
@@ -157,7 +157,7 @@ fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
 
 /// Gives the task of an earlier call for this one's, and never starts its job: one that is not known may have run,
 /// and its files were deleted.
-fn join(world: &mut impl World, order: &Order, loaded: Loaded) -> Result<Option<Begun>, RpcError> {
+fn join(store: &mut impl Store, order: &Order, loaded: Loaded) -> Result<Option<Begun>, RpcError> {
     let Some(recorded) = loaded.facts.job_spec() else {
         return Ok(Some(Begun::Refused(Refused::OtherOrder(Vec::new()))));
     };
@@ -166,18 +166,14 @@ fn join(world: &mut impl World, order: &Order, loaded: Loaded) -> Result<Option<
         return Ok(Some(Begun::Refused(Refused::OtherOrder(differences))));
     }
     match loaded.state {
-        State::Live(live)
-            if !live.shared && world.inspect(loaded.facts.id.as_str())? == JobState::Unknown =>
-        {
-            share(world, &loaded, live)
-        }
+        State::Live(live) if !live.shared => share(store, &loaded, live),
         State::Live(_) | State::Terminal(_) => Ok(Some(Begun::Earlier(loaded))),
     }
 }
 
 /// Says in the record that somebody is told of the task, before anybody is: the first call may still fail to start the
-/// job, and would then remove the task.
-fn share(world: &mut impl World, loaded: &Loaded, live: Live) -> Result<Option<Begun>, RpcError> {
+/// job, and would then remove the task. A job that shows is no sign that it has not failed yet.
+fn share(store: &mut impl Store, loaded: &Loaded, live: Live) -> Result<Option<Begun>, RpcError> {
     let record = TaskRecord {
         facts: Facts::clone(&loaded.facts),
         state: State::Live(Live {
@@ -186,7 +182,7 @@ fn share(world: &mut impl World, loaded: &Loaded, live: Live) -> Result<Option<B
         }),
     };
     let expect = Expectation::WrittenBy(loaded.version);
-    match write(world, record, expect, Vec::new()) {
+    match write(store, record, expect, Vec::new()) {
         Ok(_) => Ok(None),
         Err(error) => refusal(error),
     }

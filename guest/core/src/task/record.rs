@@ -80,8 +80,8 @@ pub(crate) enum State {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Live {
-    /// Whether a repeated call was given the task before its job was known. Then the record stays, also where the
-    /// call that made it cannot start the job: somebody was told of it.
+    /// Whether a repeated call was given the task. Then the record stays, also where the call that made it cannot
+    /// start the job: somebody was told of it.
     pub(crate) shared: bool,
     /// Whether the owner cancelled the task before its job was known.
     pub(crate) cancel_requested: bool,

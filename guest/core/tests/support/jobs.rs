@@ -106,6 +106,16 @@ impl FakeJobs {
         self.known.insert(id.to_owned(), Job::FilesLost { at: now });
     }
 
+    /// Has an unknown job seem to run, which does nothing. False where it is known.
+    pub(crate) fn appear(&mut self, now: u64, id: &str, spec: &JobSpec) -> bool {
+        let is_new = !self.known.contains_key(id);
+        if is_new {
+            self.known
+                .insert(id.to_owned(), Job::Started(Run::new(now, spec)));
+        }
+        is_new
+    }
+
     /// Deletes everything that is kept of a job, behind the server's back: its processes may go on, and nobody knows
     /// that it was started.
     pub(crate) fn vanish(&mut self, id: &str) {

@@ -66,6 +66,15 @@ impl FakeWorld {
         }
     }
 
+    /// Starts nothing; other servers may see a job until that is certain.
+    fn fail_to_start(&mut self, id: &str, spec: &JobSpec) {
+        if self.faults.is_crashed() || !self.jobs.appear(self.clock, id, spec) {
+            return;
+        }
+        self.interfere();
+        self.jobs.vanish(id);
+    }
+
     fn jobs_call<T>(
         &mut self,
         call: impl FnOnce(&mut FakeJobs, u64) -> Result<T, Failure>,
@@ -115,8 +124,15 @@ impl Jobs for FakeWorld {
         self.interfere();
         match self.faults.next() {
             Verdict::Work => self.jobs.start(self.clock, id, spec),
-            Verdict::Fail(Fault::NoSpace) => failed(StartErrorKind::NoSpace),
-            Verdict::Fail(_) => failed(StartErrorKind::Other),
+            Verdict::Fail(fault) => {
+                self.fail_to_start(id, spec);
+                failed(match fault {
+                    Fault::NoSpace => StartErrorKind::NoSpace,
+                    Fault::Unclear | Fault::CrashBefore | Fault::CrashAfter => {
+                        StartErrorKind::Other
+                    }
+                })
+            }
             Verdict::WorkThenFail => {
                 // A start that fails has started nothing; only a server that dies may not learn of success.
                 if self.faults.is_crashed() {
