@@ -8,7 +8,7 @@ use std::thread;
 use tokio::sync::{Notify, mpsc};
 
 use super::input::{Line, Lines};
-use super::output::Output;
+use super::output::{Output, Taken};
 use super::waits::Waiting;
 use crate::engine::Step;
 use crate::log;
@@ -48,8 +48,8 @@ struct Workers {
 pub(crate) struct Progress {
     /// How many messages were read.
     messages: u64,
-    /// How much of the replies the client has taken; `None` where it has taken all of them.
-    pub(crate) writing: Option<u64>,
+    /// How much of the replies the client has taken.
+    pub(crate) replies: Taken,
 }
 
 /// A message that came in, its number, and the proof that somebody works on it.
@@ -108,7 +108,7 @@ impl Connection {
     pub(crate) fn progress(&self) -> Progress {
         Progress {
             messages: self.client.messages(),
-            writing: self.output.writing(),
+            replies: self.output.taken(),
         }
     }
 

@@ -18,8 +18,17 @@ struct State {
     unsent: Vec<u8>,
     writing: bool,
     closed: bool,
-    /// How many pieces have been written: what does not grow while `writing` is stuck.
+    /// How many pieces have been written.
     pieces: u64,
+}
+
+/// How far a peer is. The same twice, and not all, is one that does not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// How many pieces it has taken since the beginning.
+    pub(crate) pieces: u64,
+    /// Whether nothing waits for it.
+    pub(crate) is_all: bool,
 }
 
 /// The peer does not take any more messages.
@@ -59,11 +68,13 @@ impl Output {
         }
     }
 
-    /// How many pieces have been written, and `None` while nothing waits to be. The same number twice is a peer that does
-    /// not read.
-    pub(crate) fn writing(&self) -> Option<u64> {
+    /// How far the peer is with what it is sent.
+    pub(crate) fn taken(&self) -> Taken {
         let state = self.state();
-        state.writing.then_some(state.pieces)
+        Taken {
+            pieces: state.pieces,
+            is_all: !state.writing,
+        }
     }
 
     /// Writes until nothing is left, also what others add meanwhile.
@@ -186,10 +197,10 @@ mod tests {
     fn each_piece_of_a_large_message_that_was_taken_shows() {
         let (take, slow) = channel();
         let output = Output::new(Slow(slow));
-        let wait_until_written = |pieces| {
+        let wait_until_taken = |pieces, is_all| {
             let deadline = Instant::now() + Duration::from_secs(60);
-            while output.writing() != pieces {
-                assert!(Instant::now() < deadline, "{:?}", output.writing());
+            while output.taken() != (Taken { pieces, is_all }) {
+                assert!(Instant::now() < deadline, "{:?}", output.taken());
                 thread::yield_now();
             }
         };
@@ -198,10 +209,11 @@ mod tests {
             let output = &output;
             scope.spawn(move || output.send(&message).expect("memory never closes"));
             for pieces in 0..3 {
-                wait_until_written(Some(pieces));
+                wait_until_taken(pieces, false);
                 take.send(()).expect("it is waited for");
             }
-            wait_until_written(None);
+            // Also when all is taken: replies that come and go between two looks are progress.
+            wait_until_taken(3, true);
         });
     }
 

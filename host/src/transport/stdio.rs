@@ -136,7 +136,11 @@ async fn stuck(connection: &Connection, grace: Duration) {
         if now != before {
             (before, since) = (now, Instant::now());
         }
-        let patience = now.writing.map_or(grace, |_| UNTAKEN_PATIENCE);
+        let patience = if now.replies.is_all {
+            grace
+        } else {
+            UNTAKEN_PATIENCE
+        };
         if since.elapsed() >= patience {
             return;
         }
