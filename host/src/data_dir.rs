@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 /// The variable that names the data directory where no option does.
 pub const VARIABLE: &str = "BACKBURNER_DIR";
@@ -274,20 +275,32 @@ fn check_use(path: &Path) -> Result<(), Error> {
 
 /// Whether a file can be our store: it is SQLite's, or empty since SQLite has not written to it yet. Whose tables are in
 /// it is for the store to see.
+///
+/// Only for a directory whose mode is wrong, thus for none in which this process has a store open: to close the file
+/// again would take the locks from that one (POSIX, `close`).
 fn is_database(file: &Path) -> io::Result<bool> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
-    let mut begin = Vec::new();
-    match File::open(file) {
-        Ok(file) => file.take(MAGIC.len() as u64).read_to_end(&mut begin)?,
+    // A FIFO must not have us wait for whoever writes into it.
+    let file = match open_as(file, OFlags::NONBLOCK | OFlags::NOFOLLOW) {
+        Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => return Ok(false),
         Err(error) => return Err(error),
     };
+    if !file.metadata()?.is_file() {
+        return Ok(false);
+    }
+    let mut begin = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
     Ok(begin.is_empty() || begin == MAGIC)
 }
 
 fn open_directory(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits();
-    let flags = i32::try_from(flags).expect("flags of open are positive numbers of C's int");
+    open_as(path, OFlags::DIRECTORY | OFlags::NOFOLLOW)
+}
+
+fn open_as(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = i32::try_from(flags.bits()).expect("flags of open are positive numbers of C's int");
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
@@ -455,6 +468,31 @@ mod tests {
             let refused = DataDir::open(place.path()).expect_err("it is in use");
             assert!(matches!(refused, Error::InUse { .. }), "{name}: {refused}");
             assert_eq!(mode(place.path()), 0o755, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_no_store_of_ours() {
+        type Make = fn(&Path);
+        let kinds: [(&str, Make); 3] = [
+            ("fifo", |path| {
+                let mode = rustix::fs::Mode::RUSR;
+                rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).expect("it is ours");
+            }),
+            ("directory", |path| {
+                fs::create_dir(path).expect("it is ours")
+            }),
+            ("link", |path| {
+                symlink("/dev/null", path).expect("it is ours")
+            }),
+        ];
+        for (kind, make) in kinds {
+            let place = temporary();
+            make(&place.path().join(crate::serve::STORE_FILE));
+            let wrong = Permissions::from_mode(0o755);
+            fs::set_permissions(place.path(), wrong).expect("it is ours");
+            let refused = DataDir::open(place.path()).expect_err("it is in use");
+            assert!(matches!(refused, Error::InUse { .. }), "{kind}: {refused}");
         }
     }
 

@@ -167,7 +167,9 @@ impl Server {
     ) -> Option<T> {
         let result = self.0.blocking.run(work).await;
         if result.is_none() {
-            log::warn(format_args!("a message stays without an answer"));
+            log::warn(format_args!(
+                "a thread panicked, this is a bug: an answer, or a look after the tasks, is not made"
+            ));
         }
         result
     }
