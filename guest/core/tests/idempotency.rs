@@ -61,8 +61,14 @@ fn another_call_under_the_same_key_is_refused() {
         check_named(&changed, &format!("with {which}: repeat"));
     };
     refused(json!({ "command": "sleep 61" }), "another `command`");
-    refused(json!({ "args": ["x"] }), "another `args`");
-    refused(json!({ "args": [] }), "another `args`");
+    refused(
+        json!({ "command": "sleep", "args": ["60"] }),
+        "another `command`, another `args`",
+    );
+    refused(
+        json!({ "command": "sleep", "args": [] }),
+        "another `command`, another `args`",
+    );
     refused(json!({ "cwd": "/tmp" }), "another `cwd`");
     refused(json!({ "env": { "A": "1" } }), "another `env`");
     refused(json!({ "stdin": "x" }), "another `stdin`");

@@ -118,7 +118,12 @@ fn attempt(
                     cx,
                     why: Wake::JobEnded,
                 };
-                Ok(resume_call::look_at(world, wakened, waiting.repeated(), loaded))
+                Ok(resume_call::look_at(
+                    world,
+                    wakened,
+                    waiting.repeated(),
+                    loaded,
+                ))
             }
             None => resume_call::earlier(world, cx, id, loaded),
         },

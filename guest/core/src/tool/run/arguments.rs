@@ -237,6 +237,11 @@ fn program(command: &str, list: &Value) -> Result<Vec<String>, Misfit> {
             `command` as a shell line";
         return Err(Misfit::wrong("args", quoted(list), expected));
     };
+    if is_line(command) {
+        return Err(Misfit::LineWithArgs {
+            line: command.to_owned(),
+        });
+    }
     let mut program = vec![command.to_owned()];
     for (index, argument) in arguments.iter().enumerate() {
         let name = format!("args[{index}]");
@@ -249,6 +254,11 @@ fn program(command: &str, list: &Value) -> Result<Vec<String>, Misfit> {
         program.push(text.clone());
     }
     Ok(program)
+}
+
+/// Whether this was meant as a shell line: no program that is looked up by name has a space in it. A path may have one.
+fn is_line(command: &str) -> bool {
+    command.trim().contains(char::is_whitespace) && !command.contains('/')
 }
 
 /// One variable.

@@ -27,6 +27,11 @@ pub(super) enum Misfit {
     },
     /// `command` is not there.
     NoCommand,
+    /// There are `args`, and `command` is more than a program.
+    LineWithArgs {
+        /// `command`.
+        line: String,
+    },
     /// A variable cannot have this name.
     VariableName {
         /// Its name as it was given.
@@ -78,6 +83,12 @@ impl fmt::Display for Misfit {
                 named(argument)
             )?,
             Self::NoCommand => write!(f, "`command` is missing, it has to be {COMMAND}")?,
+            Self::LineWithArgs { line } => write!(
+                f,
+                "`args` is given, so `command` has to be a program alone and not {}; leave `args` out to run it as a \
+                 shell line, or put every word behind the program into `args`",
+                quoted(&line.as_str().into())
+            )?,
             Self::VariableName { name } => write!(
                 f,
                 "`env` names a variable {}; names may not be empty or contain `=` or NUL",

@@ -57,11 +57,12 @@ fn calling_again(next_wait_ms: Option<u64>) -> String {
 
 fn other_ways(running: &Running<'_>) -> String {
     let id = running.id;
+    // First what any caller can do.
     let show = running.show_command.map(|command| {
-        format!(" `{command} {id}` shows it, in a terminal or as the command of another `run`.")
+        format!("`{command} {id}` shows it, in a terminal or as the command of another `run`. ")
     });
     format!(
-        "A client with the Tasks extension gets it from tasks/get with this id.{}",
+        "{}A client with the Tasks extension gets it from tasks/get with this id.",
         show.unwrap_or_default()
     )
 }

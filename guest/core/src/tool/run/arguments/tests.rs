@@ -127,6 +127,27 @@ fn an_unknown_argument_is_named_with_the_known_ones() {
 }
 
 #[test]
+fn a_shell_line_with_args_is_told_from_a_program() {
+    for (line, args) in [
+        ("cargo test", json!([])),
+        ("cargo test", json!(["--release"])),
+        ("a && b", json!([])),
+    ] {
+        let expect = format!(
+            "`args` is given, so `command` has to be a program alone and not \"{line}\"; leave `args` out to run it as \
+             a shell line, or put every word behind the program into `args`"
+        );
+        check_refused(&json!({"command": line, "args": args}), &expect);
+    }
+    for program in ["/opt/My Tool/run", "./a b", "ls", "ls\n"] {
+        assert!(
+            parse(&json!({"command": program, "args": []})).is_ok(),
+            "{program}"
+        );
+    }
+}
+
+#[test]
 fn args_are_strings() {
     let expected = "it has to be an array of strings, for example [\"test\", \"--release\"]; leave it out to run \
         `command` as a shell line";

@@ -297,8 +297,8 @@ fn check_running(mut written: Written, progress: Option<&Progress>, expect: &str
         text,
         format!(
             "{expect}\n\nCall `run` again with exactly the same arguments and idempotencyKey to wait up to 30 s \
-             more for its result; it is not started a second time. {tasks} `/bin/b show --data-dir '/a b' {ID}` \
-             shows it, in a terminal or as the command of another `run`."
+             more for its result; it is not started a second time. `/bin/b show --data-dir '/a b' {ID}` shows it, \
+             in a terminal or as the command of another `run`. {tasks}"
         )
     );
     structured
