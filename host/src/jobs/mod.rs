@@ -66,7 +66,7 @@ pub trait Jobs: Send + Sync {
     ///
     /// # Errors
     /// Any [`StartError`]; then the job has not run, and for any but [`StartError::AlreadyKnown`] the id
-    /// is still unknown.
+    /// is still unknown. Until it returns, others may see a job that runs.
     fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError>;
 
     /// Asks a job to stop, and returns when that would be carried out whatever happens to this process.
