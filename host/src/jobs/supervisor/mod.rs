@@ -71,27 +71,30 @@ pub fn supervise(id: Option<OsString>) -> ExitCode {
     }
 }
 
-/// Leaves the outcome of a job for which there was no process, so that nobody takes its supervisor for killed.
+/// There is no process for a supervisor.
 fn refuse(error: &io::Error) -> ExitCode {
-    let left = JobDirectory::open_current().and_then(|directory| {
-        let (origin, _) = directory.origin_and_spec()?;
-        directory.conclude(&Outcome {
-            started_at: origin.started_at,
-            ended_at: crate::clock::now_ms(),
-            duration_ms: 0,
-            end: End::NotStarted {
-                detail: format!("no process can be created: {error}"),
-            },
-            stopped: None,
-            output_bytes: 0,
-            dropped_bytes: 0,
-            leftovers: Vec::new(),
-        })
-    });
+    let left = JobDirectory::open_current().and_then(|directory| give_up(&directory, error));
     if let Err(error) = left {
         log(&format!("the supervisor cannot be started: {error}"));
     }
     ExitCode::FAILURE
+}
+
+/// Leaves the outcome of a job that has no supervisor because of this, so that nobody takes it for killed.
+fn give_up(directory: &JobDirectory, error: &io::Error) -> io::Result<()> {
+    let (origin, _) = directory.origin_and_spec()?;
+    directory.conclude(&Outcome {
+        started_at: origin.started_at,
+        ended_at: crate::clock::now_ms(),
+        duration_ms: 0,
+        end: End::NotStarted {
+            detail: format!("no process can be created: {error}"),
+        },
+        stopped: None,
+        output_bytes: 0,
+        dropped_bytes: 0,
+        leftovers: Vec::new(),
+    })
 }
 
 /// Whether an engine started this process: then standard output is the FIFO `alive` of this directory.
@@ -215,4 +218,49 @@ fn log(text: &str) {
         .and_then(|mut file| file.write_all(text.as_bytes()));
     // A supervisor that cannot even do this is reported as lost, which is true.
     let _nowhere_else = written;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::directory::{Liveness, Origin};
+    use super::super::model::{Command, Spec};
+    use super::*;
+
+    /// A limit on processes does not hold for root, so the system call is not made to fail.
+    #[test]
+    fn a_job_without_a_process_was_not_started_and_says_why() {
+        let place = tempfile::tempdir().expect("there is room");
+        let opened = Dir::open_ambient_dir(place.path(), ambient_authority());
+        let directory = JobDirectory::new(opened.expect("it is there"));
+        let origin = Origin {
+            started_at: 17,
+            monotonic_ms: 0,
+            boot_id: "this one".to_owned(),
+        };
+        let spec = Spec {
+            command: Command::Shell("true".to_owned()),
+            directory: None,
+            environment: Vec::new(),
+            stdin: String::new(),
+            timeout_ms: None,
+            lifetime_ms: None,
+            grace_ms: 0,
+            output_limit_bytes: 4096,
+        };
+        directory.furnish(&origin, &spec).expect("there is room");
+        let error = rustix::io::Errno::AGAIN.into();
+        give_up(&directory, &error).expect("there is room");
+        let outcome = directory.outcome().expect("it is whole");
+        let outcome = outcome.expect("it is there");
+        let End::NotStarted { detail } = &outcome.end else {
+            panic!("{outcome:?}");
+        };
+        assert!(
+            detail.starts_with("no process can be created: "),
+            "{detail}"
+        );
+        assert_eq!(outcome.started_at, 17);
+        let liveness = directory.liveness().expect("it can be looked at");
+        assert!(matches!(liveness, Liveness::Dead));
+    }
 }

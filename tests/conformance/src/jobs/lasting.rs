@@ -2,7 +2,7 @@
 
 use super::{
     Spec, StartErrorKind, StopCause, StopReason, ended_by_itself, exited, not_startable, outcome,
-    output, progress, shell, start, stop, written,
+    output, progress, shell, start, stop, stopped, written,
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, ensure, same};
@@ -111,12 +111,7 @@ fn stop_ticking(run: &mut Run) -> Result<(), Halt> {
 }
 
 fn judge_ticking(run: &mut Run) -> Result<(), Halt> {
-    let outcome = outcome(&run.job(0))?;
-    same(
-        "why it was stopped",
-        &outcome.stopped,
-        &Some(StopCause::Cancelled),
-    )?;
+    stopped(&run.job(0), StopCause::Cancelled)?;
     same(
         "its output",
         output(&run.job(0))?.text().as_str(),
@@ -146,12 +141,7 @@ fn start_limited(run: &mut Run) -> Result<(), Halt> {
 }
 
 fn judge_limited(run: &mut Run) -> Result<(), Halt> {
-    let outcome = outcome(&run.job(0))?;
-    same(
-        "why it was stopped",
-        &outcome.stopped,
-        &Some(StopCause::TimedOut),
-    )?;
+    let outcome = stopped(&run.job(0), StopCause::TimedOut)?;
     same("how it ended", &outcome.end, &exited(9))?;
     ensure(outcome.duration_ms < 6_500, || {
         format!(

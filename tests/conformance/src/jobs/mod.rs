@@ -125,6 +125,13 @@ fn ended_by_itself(id: &str, code: u8) -> Result<Outcome, Halt> {
     Ok(outcome)
 }
 
+/// What became of a job that was stopped for this reason; waits until it has ended.
+fn stopped(id: &str, cause: StopCause) -> Result<Outcome, Halt> {
+    let outcome = outcome(id)?;
+    same("why it was stopped", &outcome.stopped, &Some(cause))?;
+    Ok(outcome)
+}
+
 fn exited(code: u8) -> End {
     End::Exited(wit::Exit { code })
 }

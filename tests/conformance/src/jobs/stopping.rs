@@ -1,8 +1,8 @@
 //! A job that is stopped.
 
 use super::{
-    Outcome, Spec, StopCause, StopReason, ended_by_itself, exited, outcome, output, progress,
-    shell, signalled, start, stop, written,
+    Spec, StopCause, StopReason, ended_by_itself, exited, outcome, output, progress, shell,
+    signalled, start, stop, stopped, written,
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, ensure, same};
@@ -99,13 +99,6 @@ fn judge_two(run: &mut Run) -> Result<(), Halt> {
         )?;
     }
     Ok(())
-}
-
-/// What became of a job that was stopped because of this.
-fn stopped(id: &str, cause: StopCause) -> Result<Outcome, Halt> {
-    let outcome = outcome(id)?;
-    same("why it was stopped", &outcome.stopped, &Some(cause))?;
-    Ok(outcome)
 }
 
 fn start_slow(run: &mut Run) -> Result<(), Halt> {

@@ -1,7 +1,7 @@
 //! A job is all of its processes: `ended` means that none of them runs.
 
 use super::{
-    Spec, StopCause, StopReason, ended_by_itself, outcome, output, shell, start, stop, wit,
+    Spec, StopCause, StopReason, ended_by_itself, output, shell, start, stop, stopped, wit,
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, ensure, same};
@@ -85,12 +85,7 @@ fn cancel(run: &mut Run) -> Result<(), Halt> {
 }
 
 fn judge_cancelled(run: &mut Run) -> Result<(), Halt> {
-    let outcome = outcome(&run.job(0))?;
-    same(
-        "why it was stopped",
-        &outcome.stopped,
-        &Some(StopCause::Cancelled),
-    )?;
+    stopped(&run.job(0), StopCause::Cancelled)?;
     look_for(run)
 }
 
