@@ -33,7 +33,7 @@ impl Burial<'_> {
     ///
     /// The caller has seen that there is no supervisor to be reached, and that there was no outcome after that.
     pub(crate) fn bury(&self) -> io::Result<Option<Outcome>> {
-        let condition = self.directory.condition()?;
+        let mut condition = self.directory.condition()?;
         let origin = self.directory.origin().ok();
         let same_boot = origin.as_ref().map(|it| it.boot_id == self.boot_id);
         // In another boot the recorded numbers are those of strangers, and nothing of the job can run. Without a record
@@ -41,7 +41,13 @@ impl Burial<'_> {
         let started = same_boot.and_then(|same| self.directory.started().filter(|_| same));
         let found = match same_boot {
             Some(false) => Found::Nothing,
-            _ => self.kill_everything(started.as_ref()),
+            _ => {
+                if condition == Condition::Whole && self.has_supervisor() {
+                    // It holds another FIFO than the one that is there.
+                    condition = Condition::Damaged;
+                }
+                self.kill_everything(started.as_ref())
+            }
         };
         if found == Found::StillThere {
             return Ok(None);
@@ -78,6 +84,14 @@ impl Burial<'_> {
             }
             other => other,
         }
+    }
+
+    /// Whether the supervisor lives after all. One that was killed has no command line any more when its FIFO ends.
+    fn has_supervisor(&self) -> bool {
+        let everything = processes::all();
+        everything
+            .iter()
+            .any(|seen| processes::supervises(seen, self.id))
     }
 
     fn kill_everything(&self, started: Option<&Started>) -> Found {

@@ -213,7 +213,7 @@ impl JobDirectory {
 
     /// Which of its files the job has.
     pub(crate) fn condition(&self) -> io::Result<Condition> {
-        if files::open(&self.dir, RESERVED, OFlags::RDONLY)?.is_some() {
+        if files::open_file(&self.dir, RESERVED)?.is_some() {
             return Ok(Condition::Reserved);
         }
         let mut whole = self.origin_and_spec().is_ok();
@@ -229,9 +229,9 @@ impl JobDirectory {
 
     /// When the job was asked for.
     pub(crate) fn origin(&self) -> io::Result<Origin> {
-        let mut file = files::open(&self.dir, SPEC, OFlags::RDONLY)?;
+        let mut file = files::open_file(&self.dir, SPEC)?;
         if file.is_none() {
-            file = files::open(&self.dir, RESERVED, OFlags::RDONLY)?;
+            file = files::open_file(&self.dir, RESERVED)?;
         }
         let mut start = [0; 512];
         let read = rustix::io::read(file.ok_or(ErrorKind::NotFound)?, &mut start)?;

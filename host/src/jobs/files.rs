@@ -8,6 +8,8 @@ use rustix::fd::AsFd;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::limits::FILE_BYTES;
+
 /// What only its owner may read and write, whatever the umask allows.
 fn private() -> Mode {
     Mode::RUSR | Mode::WUSR
@@ -42,6 +44,8 @@ pub(crate) fn open(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<F
     match rustix::fs::openat(dir, name, how, Mode::empty()) {
         Ok(file) => Ok(Some(File::from(file))),
         Err(Errno::NOENT) => Ok(None),
+        // A socket. For writing it may be a FIFO that nobody reads.
+        Err(Errno::NXIO) if !access.contains(OFlags::WRONLY) => Err(Errno::LOOP.into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -70,19 +74,27 @@ fn kind_of(file: impl AsFd) -> io::Result<FileType> {
     Ok(FileType::from_raw_mode(rustix::fs::fstat(file)?.st_mode))
 }
 
-/// Whether a name is that of something else than what was asked for: a link, a directory.
+/// Whether a name is that of something else than what was asked for: a link, a directory, a socket, a device.
 pub(crate) fn is_other_kind(error: &io::Error) -> bool {
     let kinds = [Errno::LOOP, Errno::ISDIR].map(|kind| Some(kind.raw_os_error()));
     kinds.contains(&error.raw_os_error())
 }
 
-/// Reads a whole file; `None` where it does not exist.
+/// Reads a whole file; `None` where it does not exist. What is no file is an error that [`is_other_kind`] knows, and one
+/// that is longer than [`FILE_BYTES`] was written by somebody else: [`io::ErrorKind::InvalidData`].
 pub(crate) fn read(dir: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
-    let Some(mut file) = open(dir, name, OFlags::RDONLY)? else {
+    let Some(file) = open(dir, name, OFlags::RDONLY)? else {
         return Ok(None);
     };
+    // A device may have no end.
+    if kind_of(&file)? != FileType::RegularFile {
+        return Err(Errno::LOOP.into());
+    }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    file.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     Ok(Some(bytes))
 }
 

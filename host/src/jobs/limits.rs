@@ -37,6 +37,10 @@ pub(crate) const COMMAND_LINE_BYTES: u64 = 1024;
 #[cfg(target_os = "linux")]
 pub(crate) const ENVIRONMENT_BYTES: u64 = 2 * 1024 * 1024;
 
+/// The longest file that is read whole, in bytes: more than a spec of which each byte is written as six, and than the
+/// outcome with the longest names.
+pub(crate) const FILE_BYTES: u64 = 16 * 1024 * 1024;
+
 /// How many bytes are reserved for the outcome: more than one with 20 leftovers of ordinary text needs.
 pub(crate) const OUTCOME_RESERVE_BYTES: usize = 8 * 1024;
 

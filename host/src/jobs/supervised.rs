@@ -166,6 +166,16 @@ impl SupervisedJobs {
     }
 
     fn state(&self, id: Uuid) -> io::Result<State> {
+        match self.look(id) {
+            // Its directory was taken away while it was looked at: its start failed, or it was forgotten.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.find(id)?.is_none() => {
+                Ok(State::Unknown)
+            }
+            looked => looked,
+        }
+    }
+
+    fn look(&self, id: Uuid) -> io::Result<State> {
         let Some(directory) = self.find(id)? else {
             return Ok(State::Unknown);
         };

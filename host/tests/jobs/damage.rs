@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use backburner::jobs::{End, Jobs, Loss, Outcome, State, StopCause};
@@ -36,9 +37,14 @@ enum Damage {
     Directory,
     Link,
     Fifo,
+    Socket,
+    /// A device that never ends; a FIFO where this user cannot make one.
+    Device,
+    /// More than there is memory.
+    Huge,
 }
 
-const DAMAGES: [Damage; 8] = [
+const DAMAGES: [Damage; 11] = [
     Damage::Deleted,
     Damage::Emptied,
     Damage::Garbage,
@@ -47,6 +53,9 @@ const DAMAGES: [Damage; 8] = [
     Damage::Directory,
     Damage::Link,
     Damage::Fifo,
+    Damage::Socket,
+    Damage::Device,
+    Damage::Huge,
 ];
 
 impl Damage {
@@ -63,6 +72,9 @@ impl Damage {
             Self::Directory => fs::create_dir(path),
             Self::Link => std::os::unix::fs::symlink("/dev/null", path),
             Self::Fifo => mkfifo(path),
+            Self::Socket => socket(path),
+            Self::Device => device(path).or_else(|_| mkfifo(path)),
+            Self::Huge => fs::File::create(path).and_then(|file| file.set_len(1 << 40)),
         }
         .expect("it is writable");
     }
@@ -72,6 +84,29 @@ fn mkfifo(path: &Path) -> std::io::Result<()> {
     let made = std::process::Command::new("mkfifo").arg(path).status()?;
     assert!(made.success(), "{} is a name that is free", path.display());
     Ok(())
+}
+
+fn socket(path: &Path) -> std::io::Result<()> {
+    // By way of the directory: a socket's address has room for a hundred characters.
+    let place = fs::File::open(path.parent().expect("it is in a directory"))?;
+    let name = path.file_name().expect("it has a name");
+    let place = Path::new("/proc/self/fd").join(place.as_raw_fd().to_string());
+    std::os::unix::net::UnixListener::bind(place.join(name)).map(|_closed| ())
+}
+
+/// `/dev/zero` under another name, which not every user may make.
+fn device(path: &Path) -> std::io::Result<()> {
+    let mut mknod = std::process::Command::new("mknod");
+    let made = mknod
+        .arg(path)
+        .args(["c", "1", "5"])
+        .stderr(std::process::Stdio::null())
+        .status()?;
+    if made.success() {
+        Ok(())
+    } else {
+        Err(std::io::ErrorKind::PermissionDenied.into())
+    }
 }
 
 /// A job that runs until it is killed, and the process id of its supervisor.
@@ -186,6 +221,15 @@ fn without_its_liveness_a_job_is_killed_before_it_is_said_to_be_lost() {
     let lab = Lab::new();
     let (id, supervisor) = lasting(&lab);
     Damage::Emptied.apply(&lab.directory(id).join("alive"));
+    assert_eq!(outcome(&lab, id).end, lost(Loss::Files));
+    assert_nothing_runs(id, &supervisor);
+}
+
+#[test]
+fn a_supervisor_whose_liveness_was_replaced_is_not_said_to_have_been_killed() {
+    let lab = Lab::new();
+    let (id, supervisor) = lasting(&lab);
+    Damage::Fifo.apply(&lab.directory(id).join("alive"));
     assert_eq!(outcome(&lab, id).end, lost(Loss::Files));
     assert_nothing_runs(id, &supervisor);
 }
