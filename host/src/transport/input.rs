@@ -18,16 +18,31 @@ pub(crate) enum Line {
 pub(crate) struct Lines<R> {
     input: R,
     limit_bytes: usize,
+    has_failed: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     /// `limit_bytes` is the longest line that is accepted, without its line break.
     pub(crate) fn new(input: R, limit_bytes: usize) -> Self {
-        Self { input, limit_bytes }
+        Self {
+            input,
+            limit_bytes,
+            has_failed: false,
+        }
     }
 
-    /// Reads the next line. Holds at most the limit and one buffer of the reader in memory.
+    /// Reads the next line. Holds at most the limit and one buffer of the reader in memory. After an error there is
+    /// nothing more.
     pub(crate) fn next_line(&mut self) -> io::Result<Line> {
+        if self.has_failed {
+            return Ok(Line::End);
+        }
+        let line = self.read_next();
+        self.has_failed = line.is_err();
+        line
+    }
+
+    fn read_next(&mut self) -> io::Result<Line> {
         loop {
             let mut line = Vec::new();
             let ended = self.read_line(&mut line)?;
@@ -116,6 +131,14 @@ mod tests {
     #[test]
     fn bytes_that_are_not_text_arrive_as_they_are() {
         check(b"\xff\x00\n", &[Line::Message(vec![0xff, 0])]);
+    }
+
+    #[test]
+    fn a_stream_that_broke_says_so_once() {
+        let directory = std::fs::File::open("/").expect("it is there");
+        let mut lines = Lines::new(BufReader::new(directory), 8);
+        lines.next_line().expect_err("a directory cannot be read");
+        assert_eq!(lines.next_line().expect("it has ended"), Line::End);
     }
 
     #[test]

@@ -27,9 +27,15 @@ impl SmallDisk {
             .arg(&path)
             .stderr(Stdio::null())
             .status();
-        mounted
-            .is_ok_and(|status| status.success())
-            .then_some(Self { path })
+        if mounted.is_ok_and(|status| status.success()) {
+            return Some(Self { path });
+        }
+        // Past the captured output. Nothing can be done where even this cannot be written.
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: a full disk, since this user may not mount one"
+        );
+        None
     }
 
     /// Takes all room that is left, to the last byte.
