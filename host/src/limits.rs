@@ -40,17 +40,22 @@ pub(crate) const LONGEST_SWEEP_PAUSE: Duration = Duration::from_secs(600);
 /// The shortest pause between two sweeps, so that a sweep that cannot get anything done does not spin.
 pub(crate) const SHORTEST_SWEEP_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a stdio server goes on after end of file, to finish what it is answering. The promise is to be gone
-/// after 100 ms; the rest is for the process to end.
+/// How long a stdio server that was asked to end by a signal goes on, to finish what it is answering. The promise is to be
+/// gone after 100 ms; the rest is for the process to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
 const _: () = assert!(SHUTDOWN_GRACE.as_millis() < 100);
+
+/// How long what a stdio server has in hand at end of file may not get on, before it ends all the same: longer than a
+/// commit takes on a slow disk, shorter than clients wait before they send signals. A server that has nothing in hand
+/// ends at once.
+pub(crate) const WORK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long a client that closed its end of the input may take nothing of the replies that wait for it, before the server
 /// ends all the same. One that reads is kept from it for a second by what it does with a reply; one that never reads
 /// must not keep a server for ever.
 pub(crate) const UNTAKEN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether a connection that is about to end gets on: finely enough for [`SHUTDOWN_GRACE`].
+/// How often it is looked whether a connection that is about to end gets on: finely enough for [`WORK_PATIENCE`].
 pub(crate) const ENDING_LOOK: Duration = Duration::from_millis(20);
 
 /// In pieces of how many bytes replies are written. A piece that was taken shows that the client reads, if slowly: a

@@ -51,7 +51,7 @@ pub struct Builder<S, J> {
 /// // `supervise ID` of this program has to call `backburner::jobs::supervisor::supervise`.
 /// let program = std::env::current_exe()?;
 /// let server = Server::builder()
-///     .store(SqliteStore::open(&data.path().join("tasks.db"))?)
+///     .store(SqliteStore::open(&data.path().join("backburner.db"))?)
 ///     .jobs(SupervisedJobs::open(data.dir(), data.path(), program)?)
 ///     .build()?;
 /// let client = server.client(Principal::new("uid:1000")?);

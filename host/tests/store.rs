@@ -319,6 +319,8 @@ fn another_programs_database_is_left_alone() {
         "CREATE TABLE t (a)",
         "PRAGMA application_id = 7",
         "PRAGMA user_version = 1",
+        "PRAGMA user_version = 1000",
+        "PRAGMA application_id = 7; PRAGMA user_version = 1000",
     ] {
         let (_directory, file) = directory();
         tamper(&file, statements);

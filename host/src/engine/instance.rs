@@ -133,7 +133,8 @@ impl WasiView for State {
     }
 }
 
-/// What a component may import: ours, random numbers, and what its standard library cannot avoid.
+/// What a component may import: ours, and all of WASI, of which ours uses random numbers and what its standard library
+/// cannot avoid. It is given no directory, no socket and no environment.
 ///
 /// # Errors
 /// Where the engine is set up in a way that cannot run components.

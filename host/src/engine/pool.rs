@@ -35,6 +35,8 @@ struct Instances {
     idle: Vec<Instance>,
     /// How many are at work.
     lent: usize,
+    /// How many loans have ended, ever.
+    ended: u64,
     /// Whether none could be made for a call. The person who runs this is told once: nothing else says why the server is
     /// slower than it could be, and it lasts.
     is_short: bool,
@@ -157,7 +159,7 @@ impl Pool {
 
     fn trapped(&self, error: &wasmtime::Error, body: &str) -> Step {
         log::warn(format_args!(
-            "an instance trapped and was dropped: {error:#}"
+            "a message was not handled, and the instance that worked on it is dropped: {error:#}"
         ));
         self.refuse(body, Refusal::Trapped)
     }
@@ -208,11 +210,16 @@ impl Pool {
             if let Some(instance) = instances.idle.pop() {
                 return Ok(instance);
             }
+            let ended = instances.ended;
             drop(instances);
             let made = self.make();
             let Err(error) = made else { return made };
             instances = self.instances();
             instances.lent -= 1;
+            if instances.ended != ended {
+                // What that loan held may be what was missing.
+                continue;
+            }
             if instances.lent == 0 && instances.idle.is_empty() {
                 // Another call may have hoped for this one's instance, and nobody else will wake it now. It tries for
                 // itself, fails as well, and wakes the next one.
@@ -238,6 +245,7 @@ impl Pool {
     fn take_back(&self, instance: Option<Instance>) {
         let mut instances = self.instances();
         instances.lent -= 1;
+        instances.ended += 1;
         instances.idle.extend(instance);
         self.returned.notify_one();
     }

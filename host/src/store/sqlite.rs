@@ -63,7 +63,11 @@ impl SqliteStore {
         let result = self.pool.take().and_then(|connection| read(&connection));
         match result {
             Ok(found) => self.files.check_lately().map(|()| found),
-            Err(error) => Err(self.cause(error)),
+            Err(error) => Err(match self.cause(error) {
+                // The log's index has to grow for a reader too. Whoever reads is told of no lack of room.
+                Error::NoSpace(cause) => Error::Other(cause),
+                other => other,
+            }),
         }
     }
 

@@ -41,6 +41,8 @@ struct Workers {
     started: AtomicUsize,
     /// How many of them read or wait for their turn to read.
     reading: AtomicUsize,
+    /// Whether one could not be started. The person who runs this is told once: it lasts, and happens at each message.
+    is_short: AtomicBool,
 }
 
 /// How far a connection is. The same twice is one that does not get on.
@@ -71,6 +73,7 @@ impl Connection {
                 most: parts.workers,
                 started: AtomicUsize::new(0),
                 reading: AtomicUsize::new(0),
+                is_short: AtomicBool::new(false),
             },
             busy: Arc::default(),
             ended: AtomicBool::new(false),
@@ -139,7 +142,9 @@ impl Connection {
         let others = self.workers.reading.fetch_sub(1, Ordering::SeqCst) - 1;
         if others == 0 && self.workers.started.load(Ordering::Relaxed) < self.workers.most {
             // Nobody would read the next message while this one is worked on.
-            if let Err(error) = self.start_worker() {
+            if let Err(error) = self.start_worker()
+                && !self.workers.is_short.swap(true, Ordering::Relaxed)
+            {
                 log::warn(format_args!(
                     "cannot start a thread, messages wait: {error}"
                 ));

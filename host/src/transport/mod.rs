@@ -4,4 +4,5 @@ mod connection;
 mod input;
 mod output;
 pub mod stdio;
+mod stream;
 mod waits;

@@ -16,9 +16,12 @@ use tokio::sync::oneshot;
 use super::connection::{Connection, Parts};
 use super::input::Lines;
 use super::output::Output;
+use super::stream::Stream;
 use super::waits::answer_all;
 use crate::engine::Pool;
-use crate::limits::{ENDING_LOOK, SHUTDOWN_GRACE, UNTAKEN_PATIENCE, open_requests, workers};
+use crate::limits::{
+    ENDING_LOOK, SHUTDOWN_GRACE, UNTAKEN_PATIENCE, WORK_PATIENCE, open_requests, workers,
+};
 use crate::server::{Principal, Server};
 
 /// How a stdio server treats its client.
@@ -42,7 +45,7 @@ impl Streams {
     /// Takes them from the process. To be called once, before anything reads or prints.
     ///
     /// # Errors
-    /// Where one of the three standard streams is closed, or no descriptor is left.
+    /// Where no descriptor is left.
     pub fn take() -> io::Result<Self> {
         let streams = Self {
             input: rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?,
@@ -60,15 +63,14 @@ impl Streams {
 /// Where the system refuses a thread, a timer or a signal handler at the start.
 pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<()> {
     let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
-    let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(File::from(streams.input)));
+    let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(Stream::from(streams.input)));
     let server = Server::new(pool, workers(), open_requests())?;
     let (connection, waiting) = Connection::new(Parts {
         client: server.client(user()),
         input: Lines::new(input, options.message_limit_bytes),
-        output: Output::new(File::from(streams.output)),
+        output: Output::new(Stream::from(streams.output)),
         workers: workers(),
     });
-    connection.start_worker()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -80,6 +82,8 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
         tokio::spawn(async move { sweeper.sweep_regularly().await });
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        // Last: who fails has answered nothing.
+        connection.start_worker()?;
         tokio::select! {
             () = serve_until_closed(&connection, hung_up) => {}
             _ = terminate.recv() => hurry(&connection).await,
@@ -105,7 +109,7 @@ async fn serve_until_closed(connection: &Connection, hung_up: oneshot::Receiver<
     connection.client.server().shut_down();
     tokio::select! {
         () = connection.idle() => {}
-        () = stuck(connection, SHUTDOWN_GRACE) => {}
+        () = stuck(connection, WORK_PATIENCE) => {}
     }
 }
 
@@ -155,14 +159,20 @@ fn watch_for_hangup(input: OwnedFd) -> io::Result<oneshot::Receiver<()>> {
         .name("hangup".into())
         .stack_size(64 * 1024)
         .spawn(move || {
-            // No events: a hang-up is reported in any case, and a message wakes nobody.
-            let mut input = [PollFd::new(&input, PollFlags::empty())];
+            // A pipe's hang-up is reported in any case, and a message wakes nobody.
+            let mut input = [PollFd::new(&input, HALF_CLOSED)];
             while rustix::event::poll(&mut input, None) == Err(Errno::INTR) {}
             // Nobody listens any more where the server is ending already.
             let _ = sender.send(());
         })?;
     Ok(hung_up)
 }
+
+/// What a socket reports whose other side has shut down its sending half.
+#[cfg(target_os = "linux")]
+const HALF_CLOSED: PollFlags = PollFlags::RDHUP;
+#[cfg(not(target_os = "linux"))]
+const HALF_CLOSED: PollFlags = PollFlags::empty();
 
 /// Whether standard input is a terminal: a person started this, and not a client.
 pub fn is_at_a_terminal() -> bool {

@@ -86,10 +86,13 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), Unusable> {
 fn found(connection: &Connection) -> Result<i64, Unusable> {
     let application_id: i64 =
         connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    let version = version(connection)?;
-    match (application_id, version) {
-        (APPLICATION_ID, 1..) => Ok(version),
-        (0, 0) if is_empty(connection)? => Ok(0),
+    // Whose it is comes first: another program counts its schemas as it likes.
+    match application_id {
+        APPLICATION_ID => match version(connection)? {
+            known @ 1.. => Ok(known),
+            _ => Err(Unusable::Foreign),
+        },
+        0 if user_version(connection)? == 0 && is_empty(connection)? => Ok(0),
         _ => Err(Unusable::Foreign),
     }
 }
@@ -99,9 +102,7 @@ fn found(connection: &Connection) -> Result<i64, Unusable> {
 /// # Errors
 /// [`Error::Newer`] where this program does not know it.
 pub(super) fn version(connection: &Connection) -> Result<i64, Error> {
-    let found = connection
-        .prepare_cached("PRAGMA user_version")?
-        .query_row([], |row| row.get::<_, i64>(0))?;
+    let found = user_version(connection)?;
     if found > known() {
         return Err(Error::Newer {
             found,
@@ -109,6 +110,11 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Error> {
         });
     }
     Ok(found)
+}
+
+fn user_version(connection: &Connection) -> Result<i64, Error> {
+    let mut statement = connection.prepare_cached("PRAGMA user_version")?;
+    Ok(statement.query_row([], |row| row.get(0))?)
 }
 
 fn is_empty(connection: &Connection) -> Result<bool, Error> {
