@@ -6,7 +6,7 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -208,10 +208,10 @@ impl Client {
         if sent { Ok(()) } else { Err(self.gone(method)) }
     }
 
-    /// Why a server does not take or give messages any more. It has closed its streams, so it ends now.
+    /// Why a server does not take or give messages any more. It has closed a stream, so it is about to end; one that
+    /// stays is ended.
     fn gone(&mut self, method: &'static str) -> ClientError {
-        drop(self.input.take());
-        match self.server.wait() {
+        match self.end() {
             Ok(status) if status.code() == Some(FAILURE.into()) => ClientError::Unable,
             _ => ClientError::Gone { method },
         }
@@ -233,6 +233,15 @@ impl Client {
         Err(self.gone(method))
     }
 
+    /// Has the server end: by itself where it does so in time. Gives how it ended, also where that was earlier.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        drop(self.input.take());
+        self.await_end(Instant::now() + END_DEADLINE);
+        // No job is lost: they do not need a server. It fails where the server has ended by itself.
+        let _ = self.server.kill();
+        self.server.wait()
+    }
+
     /// Waits until the server has ended, at most until the deadline or the next signal. That it has closed its output is
     /// not enough: it may live on, or be about to say on standard error why it ends.
     fn await_end(&mut self, deadline: Instant) {
@@ -246,12 +255,8 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        drop(self.input.take());
-        self.await_end(Instant::now() + END_DEADLINE);
-        // No job is lost: they do not need a server. It fails where the server has ended by itself.
-        let _ = self.server.kill();
-        // It fails only where somebody else has waited for it.
-        let _ = self.server.wait();
+        // It fails only where somebody else has waited for the server.
+        let _ = self.end();
     }
 }
 

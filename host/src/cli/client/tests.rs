@@ -123,11 +123,26 @@ fn the_server_is_gone_when_the_client_is() {
 
 #[test]
 fn a_server_that_closes_its_output_and_stays_is_not_waited_for_for_ever() {
+    is_ended_in_time(drop);
+}
+
+#[test]
+fn a_request_to_a_server_that_closes_its_output_and_stays_fails_in_time() {
+    is_ended_in_time(|mut client| {
+        let error = client
+            .request("tasks/get", json!({}))
+            .expect_err("nobody answers");
+        assert!(matches!(error, ClientError::Gone { .. }), "{error}");
+    });
+}
+
+/// Uses a server that closes its output and stays, and expects that it is gone then.
+fn is_ended_in_time(use_up: impl FnOnce(Client) + Send + 'static) {
     let client = server("exec >&-; exec sleep 1000");
     let id = rustix::process::Pid::from_child(&client.server);
     let (sender, gone) = mpsc::channel();
     thread::spawn(move || {
-        drop(client);
+        use_up(client);
         // Nobody listens where it took too long.
         let _ = sender.send(());
     });
