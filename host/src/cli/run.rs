@@ -27,7 +27,7 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
         return Err(wrong_usage("run", "the command is blank".to_owned()));
     }
     let shape = Shape::of(&options);
-    let misplaced = misplaced_option(&options.command);
+    let words = options.command.clone();
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
     let id = task_id(client.request("tools/call", call)?)?;
@@ -40,10 +40,8 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
         Followed::Ended(task) => {
             let code = exit_code::of_task(&task);
             print_end(&task, shape)?;
-            if let Some(option) = misplaced.filter(|_| code != 0) {
-                terminal::say(&format!(
-                    "`{option}` was given to the command: options of `backburner run` go before the command"
-                ))?;
+            if code != 0 {
+                explain_misplaced_option(&words)?;
             }
             terminal::say(&show_command(data_dir, &id))?;
             Ok(code.into())
@@ -87,6 +85,16 @@ fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
     }
     terminal::say(&task.summary())?;
     Ok(())
+}
+
+/// Says what may have been the reason of a failure.
+fn explain_misplaced_option(command: &[String]) -> std::io::Result<()> {
+    match misplaced_option(command) {
+        None => Ok(()),
+        Some(option) => terminal::say(&format!(
+            "`{option}` was given to the command: options of `backburner run` go before the command"
+        )),
+    }
 }
 
 /// An option of `run` among the arguments of the program: likely meant for `run`, and perhaps the program's own.
