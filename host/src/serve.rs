@@ -10,7 +10,7 @@ use crate::data_dir::{self, DataDir};
 use crate::engine::{Pool, PoolError};
 use crate::jobs::SupervisedJobs;
 use crate::limits::DESCRIPTORS;
-use crate::shell_word::shell_word;
+use crate::shell_word::show_command;
 use crate::store::{OpenError, SqliteStore};
 use crate::transport::stdio;
 
@@ -106,17 +106,10 @@ fn require_descriptors() -> Result<(), ServeError> {
 /// its data directory.
 fn told_how_to_show(mut config: Map<String, Value>, data_dir: &Path) -> String {
     let program = std::env::current_exe().ok();
-    if let Some(command) = program.and_then(|program| show_command(&program, data_dir)) {
+    if let Some(command) = program.and_then(|program| show_command(&program, Some(data_dir))) {
         config.insert("showCommand".to_owned(), command.into());
     }
     Value::Object(config).to_string()
-}
-
-/// `None` where a path is no text, or none that fits on one line.
-fn show_command(program: &Path, data_dir: &Path) -> Option<String> {
-    let words = [program.to_str()?, "show", "--data-dir", data_dir.to_str()?];
-    let command = words.map(shell_word).join(" ");
-    (!command.contains(char::is_control)).then_some(command)
 }
 
 /// The program that is running, to be run again as a supervisor.
@@ -128,18 +121,5 @@ fn own_program() -> std::io::Result<PathBuf> {
         Ok("/proc/self/exe".into())
     } else {
         std::env::current_exe()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_that_shows_a_task_names_program_and_directory_in_full() {
-        let shown = |data: &str| show_command(Path::new("/opt/it's/backburner"), Path::new(data));
-        let expect = r"'/opt/it'\''s/backburner' show --data-dir '/a b'";
-        assert_eq!(shown("/a b").as_deref(), Some(expect));
-        assert_eq!(shown("/a\nb"), None);
     }
 }

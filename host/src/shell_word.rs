@@ -1,4 +1,6 @@
-//! Text as one word of a shell's line, in messages that a person or a model may copy.
+//! Words and commands of a shell's line, in messages that a person or a model may copy.
+
+use std::path::Path;
 
 /// Quotes `text` where a shell would not take it as it is.
 pub(crate) fn shell_word(text: &str) -> String {
@@ -7,4 +9,32 @@ pub(crate) fn shell_word(text: &str) -> String {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// The command that shows a task when a space and its id are appended; `None` for `data_dir` is the default one.
+///
+/// `None` where a path is no text, or none that fits on one line.
+pub(crate) fn show_command(program: &Path, data_dir: Option<&Path>) -> Option<String> {
+    let mut words = vec![shell_word(program.to_str()?), "show".to_owned()];
+    if let Some(data_dir) = data_dir {
+        words.extend(["--data-dir".to_owned(), shell_word(data_dir.to_str()?)]);
+    }
+    let command = words.join(" ");
+    (!command.contains(char::is_control)).then_some(command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_shows_a_task_can_be_typed_as_it_is() {
+        let shown = |data: &str| show_command(Path::new("/opt/it's"), Some(Path::new(data)));
+        let expect = |word: &str| Some(format!(r"'/opt/it'\''s' show --data-dir {word}"));
+        assert_eq!(shown("/a/b-1"), expect("/a/b-1"));
+        assert_eq!(shown("/a b"), expect("'/a b'"));
+        assert_eq!(shown("/a\nb"), None);
+        let default = show_command(Path::new("backburner"), None);
+        assert_eq!(default.as_deref(), Some("backburner show"));
+    }
 }

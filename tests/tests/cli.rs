@@ -209,8 +209,9 @@ fn a_run_prints_the_output_and_a_later_show_prints_the_same_result() {
     assert_eq!(run.stdout, "step 1\nstep 2\nstep 3\n");
     let id = task_id(&run);
     assert_eq!(run.stderr.matches("exit code 0").count(), 1, "{run:?}");
+    let later = format!("show --data-dir {} {id}", dir.data().display());
     assert!(
-        run.stderr.contains(&format!("show {id}")),
+        run.stderr.contains(&later),
         "it says how to fetch it later: {run:?}"
     );
     let shown = backburner(&dir, &["show", &id]);

@@ -27,7 +27,7 @@ pub use self::arguments::{
     CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
 use self::client::ClientError;
-use crate::shell_word::shell_word;
+use crate::shell_word;
 
 /// Carries out a command that is a client's.
 ///
@@ -90,39 +90,11 @@ fn show_command(data_dir: Option<&Path>, id: &str) -> String {
     let program = std::env::args_os()
         .next()
         .unwrap_or_else(|| "backburner".into());
-    show_command_of(Path::new(&program), data_dir, id)
-}
-
-fn show_command_of(program: &Path, data_dir: Option<&Path>, id: &str) -> String {
-    let program = quoted(program);
-    match data_dir {
-        None => format!("{program} show {id}"),
-        Some(path) => {
-            // Wherever it is typed; a path that has no absolute form is left as the person wrote it.
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            format!("{program} show {id} --data-dir {}", quoted(&path))
-        }
-    }
-}
-
-/// A path as one word of a shell's line.
-fn quoted(path: &Path) -> String {
-    shell_word(&path.display().to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_to_show_a_task_can_be_typed_as_it_is() {
-        let program = Path::new("backburner");
-        let shown = |path: &str| show_command_of(program, Some(Path::new(path)), "ID");
-        assert_eq!(show_command_of(program, None, "ID"), "backburner show ID");
-        assert_eq!(shown("/a/b-1"), "backburner show ID --data-dir /a/b-1");
-        assert_eq!(shown("/a b"), "backburner show ID --data-dir '/a b'");
-        assert_eq!(shown("/it's"), r"backburner show ID --data-dir '/it'\''s'");
-        let here = std::env::current_dir().expect("there is one").join("loose");
-        assert!(shown("loose").contains(&*here.to_string_lossy()));
-    }
+    // Wherever it is typed; a path that has no absolute form is left as the person wrote it.
+    let data_dir =
+        data_dir.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    let command = shell_word::show_command(Path::new(&program), data_dir.as_deref());
+    // Only the person can write such paths.
+    let command = command.unwrap_or_else(|| "backburner show --data-dir DIR".to_owned());
+    format!("{command} {id}")
 }
