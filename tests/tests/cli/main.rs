@@ -1,5 +1,9 @@
 //! What a person types, against the real binary.
 
+mod endings;
+mod help;
+mod keys;
+
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
@@ -61,141 +65,6 @@ fn show_json(dir: &TestDir, id: &str) -> Value {
     let shown = backburner(dir, &["show", id, "--json"]);
     assert_eq!(shown.status, Some(0), "{shown:?}");
     serde_json::from_str(&shown.stdout).expect("--json prints JSON")
-}
-
-#[test]
-fn help_goes_to_standard_output_and_tells_of_every_command() {
-    let dir = TestDir::new();
-    let help = backburner(&dir, &["--help"]);
-    assert_eq!((help.status, help.stderr.as_str()), (Some(0), ""));
-    for command in [
-        "serve",
-        "run",
-        "show",
-        "cancel",
-        "--data-dir",
-        "BACKBURNER_DIR",
-    ] {
-        assert!(
-            help.stdout.contains(command),
-            "{command} is missing: {}",
-            help.stdout
-        );
-    }
-    assert!(
-        !help.stdout.contains("supervise"),
-        "what is not for people is not shown"
-    );
-    for (command, words) in [
-        (
-            "serve",
-            ["--sync-limit", "--direct-limit", "--max-message-bytes"],
-        ),
-        ("run", ["--timeout", "--detach", "Exit status"]),
-        ("show", ["--json", "ID", "Exit status"]),
-        ("cancel", ["ID", "Exit status", "--data-dir"]),
-    ] {
-        let help = backburner(&dir, &[command, "--help"]);
-        assert_eq!(help.status, Some(0));
-        for word in words {
-            assert!(
-                help.stdout.contains(word),
-                "{command}: {word} is missing: {}",
-                help.stdout
-            );
-        }
-        let other = backburner(&dir, &["help", command]);
-        assert_eq!(
-            (other.status, other.stdout),
-            (Some(0), help.stdout),
-            "both ways to ask"
-        );
-    }
-    assert!(!dir.data().exists(), "help touches nothing");
-}
-
-#[test]
-fn help_can_be_asked_about_itself() {
-    let dir = TestDir::new();
-    for arguments in [&["help", "--help"][..], &["help", "help"]] {
-        let help = backburner(&dir, arguments);
-        assert_eq!(help.status, Some(0), "{arguments:?}: {help:?}");
-        assert!(
-            help.stdout.contains("backburner help [OPTIONS] [COMMAND]"),
-            "{help:?}"
-        );
-    }
-    let whole = backburner(&dir, &["help"]);
-    assert_eq!(whole.stdout, backburner(&dir, &["--help"]).stdout);
-    let unknown = backburner(&dir, &["help", "ran"]);
-    assert_eq!((unknown.status, unknown.stdout.as_str()), (Some(2), ""));
-}
-
-#[test]
-fn an_option_of_a_server_says_its_range_in_the_help_and_where_it_is_wrong() {
-    let dir = TestDir::new();
-    let help = backburner(&dir, &["serve", "--help"]).stdout;
-    for (option, above, unit, range) in [
-        ("--sync-limit", "3601", "seconds", "0 to 3600"),
-        ("--direct-limit", "60001", "milliseconds", "0 to 60000"),
-        ("--grace", "601", "seconds", "0 to 600"),
-        (
-            "--max-message-bytes",
-            "16777217",
-            "bytes",
-            "1024 to 16777216",
-        ),
-        (
-            "--output-limit",
-            "1099511627777",
-            "bytes",
-            "4096 to 1099511627776",
-        ),
-    ] {
-        assert!(help.contains(range), "{option}: {range} is missing: {help}");
-        for wrong in ["x", above] {
-            let refused = backburner(&dir, &["serve", option, wrong]);
-            assert_eq!(refused.status, Some(2), "{option}: {refused:?}");
-            let words = format!("give whole {unit}, {range}\n");
-            assert!(refused.stderr.contains(&words), "{refused:?}");
-        }
-    }
-}
-
-#[test]
-fn the_version_is_printed() {
-    let dir = TestDir::new();
-    let version = backburner(&dir, &["--version"]);
-    assert_eq!(
-        version.stdout.trim(),
-        format!("backburner {}", env!("CARGO_PKG_VERSION"))
-    );
-}
-
-#[test]
-fn a_wrong_command_line_is_explained_with_status_2() {
-    let dir = TestDir::new();
-    for arguments in [
-        &["ran"][..],
-        &["run"],
-        &["show"],
-        &["serve", "--sync-limit", "soon"],
-        &["--no-such-flag"],
-        &["run", ""],
-        &["run", " ", "x"],
-        &["run", "--label", "", "true"],
-        &["run", "--timeout", "32d", "true"],
-        &["run", "--ttl", "366d", "true"],
-        &["run", "--key", "", "true"],
-    ] {
-        let wrong = backburner(&dir, arguments);
-        assert_eq!(wrong.status, Some(2), "{arguments:?}: {wrong:?}");
-        assert_eq!(wrong.stdout, "");
-        assert!(
-            wrong.stderr.contains("--help"),
-            "it says where to look: {wrong:?}"
-        );
-    }
 }
 
 #[test]
@@ -284,61 +153,6 @@ fn a_job_reads_standard_input_only_where_it_is_told_to() {
     let long = backburner_reading(&dir, &["run", "--stdin", "cat"], "a".repeat(512 * 1024 + 1));
     assert_eq!(long.status, Some(125), "{long:?}");
     assert!(long.stderr.contains("longer than 512 KiB"), "{long:?}");
-}
-
-#[test]
-fn a_key_runs_a_command_once_also_where_it_failed() {
-    let dir = TestDir::new();
-    let line = "echo run >> runs; wc -l < runs; exit 4";
-    let first = backburner(&dir, &["run", "--key", "k", line]);
-    let second = backburner(&dir, &["run", "--key", "k", line]);
-    for run in [&first, &second] {
-        assert_eq!(run.status, Some(4), "{run:?}");
-        assert_eq!(run.stdout.trim(), "1", "{run:?}");
-    }
-    assert_eq!(task_id(&first), task_id(&second));
-    let other = backburner(&dir, &["run", "--key", "k", "true"]);
-    assert_eq!(other.status, Some(125), "{other:?}");
-    assert!(other.stderr.contains("idempotencyKey"), "{other:?}");
-}
-
-#[test]
-fn a_time_to_live_is_kept_with_the_task() {
-    let dir = TestDir::new();
-    let run = backburner(&dir, &["run", "--ttl", "2d", "true"]);
-    assert_eq!(
-        show_json(&dir, &task_id(&run))["ttlMs"],
-        2 * 24 * 60 * 60 * 1000
-    );
-}
-
-#[test]
-fn the_exit_status_is_that_of_the_job() {
-    let dir = TestDir::new();
-    for (arguments, status, shown) in [
-        (&["run", "exit 7"][..], 7, "completed"),
-        (&["run", "kill -9 $$"], 128 + 9, "completed"),
-        (&["run", "--timeout", "1", "sleep 60"], 124, "completed"),
-        (&["run", "false", "ignored"], 1, "completed"),
-    ] {
-        let run = backburner(&dir, arguments);
-        assert_eq!(run.status, Some(status), "{arguments:?}: {run:?}");
-        assert_eq!(show_json(&dir, &task_id(&run))["status"], shown);
-    }
-}
-
-#[test]
-fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
-    let dir = TestDir::new();
-    let absent = backburner(&dir, &["run", "backburner-no-such-program", "x"]);
-    assert_eq!(absent.status, Some(125), "{absent:?}");
-    let nowhere = backburner(&dir, &["run", "--cwd", "/nonexistent/backburner", "true"]);
-    assert_eq!(nowhere.status, Some(125), "{nowhere:?}");
-    assert!(
-        nowhere.stderr.contains("/nonexistent/backburner"),
-        "{nowhere:?}"
-    );
-    assert_eq!(nowhere.stdout, "");
 }
 
 #[test]

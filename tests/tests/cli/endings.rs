@@ -1,0 +1,44 @@
+//! How runs end, and what a shell and a person are told of it.
+
+use backburner_tests::TestDir;
+
+use super::{backburner, show_json, task_id};
+
+#[test]
+fn a_time_to_live_is_kept_with_the_task() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "--ttl", "2d", "true"]);
+    assert_eq!(
+        show_json(&dir, &task_id(&run))["ttlMs"],
+        2 * 24 * 60 * 60 * 1000
+    );
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_job() {
+    let dir = TestDir::new();
+    for (arguments, status, shown) in [
+        (&["run", "exit 7"][..], 7, "completed"),
+        (&["run", "kill -9 $$"], 128 + 9, "completed"),
+        (&["run", "--timeout", "1", "sleep 60"], 124, "completed"),
+        (&["run", "false", "ignored"], 1, "completed"),
+    ] {
+        let run = backburner(&dir, arguments);
+        assert_eq!(run.status, Some(status), "{arguments:?}: {run:?}");
+        assert_eq!(show_json(&dir, &task_id(&run))["status"], shown);
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
+    let dir = TestDir::new();
+    let absent = backburner(&dir, &["run", "backburner-no-such-program", "x"]);
+    assert_eq!(absent.status, Some(125), "{absent:?}");
+    let nowhere = backburner(&dir, &["run", "--cwd", "/nonexistent/backburner", "true"]);
+    assert_eq!(nowhere.status, Some(125), "{nowhere:?}");
+    assert!(
+        nowhere.stderr.contains("/nonexistent/backburner"),
+        "{nowhere:?}"
+    );
+    assert_eq!(nowhere.stdout, "");
+}
