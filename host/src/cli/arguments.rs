@@ -7,7 +7,7 @@ use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand};
 use serde_json::{Map, Value};
 
-use super::values::{duration, key, label, variable, whole};
+use super::values::{Lasting, duration, key, label, variable, whole};
 
 /// How long a client without tasks waits, in seconds, unless the person says otherwise.
 const SYNC_LIMIT_SECONDS: u64 = 30;
@@ -53,6 +53,18 @@ Examples:
   backburner cancel ID                      stop it and everything it started
 
 An MCP client is given the command `backburner` (or `backburner serve`) without anything else.";
+
+/// What the tool takes as a timeout.
+const TIMEOUT: Lasting = Lasting {
+    least_ms: 1,
+    most_days: 31,
+};
+
+/// What the tool takes as a time to live.
+const TTL: Lasting = Lasting {
+    least_ms: 1000,
+    most_days: 365,
+};
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -162,14 +174,14 @@ pub struct RunOptions {
     #[arg(long)]
     pub stdin: bool,
 
-    /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90s or 4h, at most 31d [default:
-    /// never]
-    #[arg(long, value_name = "DURATION", value_parser = duration(31))]
+    /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90, 0.5s or 1.5h, at most 31d
+    /// [default: never]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT))]
     pub timeout: Option<Duration>,
 
-    /// How long its task is kept, from its start, at most 365d; after it the job is stopped if it still runs, and
-    /// everything about it is deleted [default: for ever]
-    #[arg(long, value_name = "DURATION", value_parser = duration(365))]
+    /// How long its task is kept, from its start, such as 12h or 7d, at least 1s, at most 365d; after it the job is
+    /// stopped if it still runs, and everything about it is deleted [default: for ever]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
     pub ttl: Option<Duration>,
 
     /// A name for this call, at most 256 characters: the same again shows the first one's task and runs nothing, also

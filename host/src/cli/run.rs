@@ -148,8 +148,12 @@ fn variables(given: Vec<(String, String)>) -> Option<Value> {
     (!variables.is_empty()).then(|| variables.into())
 }
 
+/// A whole number where it is one.
 fn seconds(duration: Duration) -> Value {
-    duration.as_secs().into()
+    match duration.subsec_nanos() {
+        0 => duration.as_secs().into(),
+        _ => duration.as_secs_f64().into(),
+    }
 }
 
 /// The directory to run in: absolute, since the server's own is not what the person means.
@@ -221,13 +225,13 @@ mod tests {
                 ("A".to_owned(), "1".to_owned()),
                 ("A".to_owned(), "2".to_owned()),
             ],
-            timeout: Some(Duration::from_secs(90)),
+            timeout: Some(Duration::from_millis(1500)),
             ttl: Some(Duration::from_secs(3600)),
             key: Some("k".to_owned()),
             ..options(&["a"])
         };
         let expected = json!({
-            "cwd": "/d", "command": "a", "label": "l", "env": {"A": "2"}, "timeoutSeconds": 90, "ttlSeconds": 3600,
+            "cwd": "/d", "command": "a", "label": "l", "env": {"A": "2"}, "timeoutSeconds": 1.5, "ttlSeconds": 3600,
             "idempotencyKey": "k",
         });
         assert_eq!(arguments(all).expect("it is right"), expected);

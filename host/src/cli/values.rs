@@ -51,37 +51,70 @@ pub(super) fn key(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads how long something lasts: from a second to `days_max` days.
+/// How long something may last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lasting {
+    /// In milliseconds, at least 1.
+    pub(super) least_ms: u64,
+    /// In days.
+    pub(super) most_days: u64,
+}
+
+/// Reads how long something lasts: a number of seconds, or of another unit. What is less than a millisecond counts as
+/// one more: no limit becomes shorter than asked for.
 pub(super) fn duration(
-    days_max: u64,
+    range: Lasting,
 ) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync + 'static {
+    let Lasting {
+        least_ms,
+        most_days,
+    } = range;
+    let least = match least_ms {
+        1000.. => format!("at least {}s", least_ms / 1000),
+        _ => "more than 0".to_owned(),
+    };
     move |text| {
-        let found = parsed(text).filter(|found| (1..=days_max * DAY_SECONDS).contains(found));
-        found.map(Duration::from_secs).ok_or_else(|| {
+        let found =
+            milliseconds(text).filter(|found| (least_ms..=most_days * DAY_MS).contains(found));
+        found.map(Duration::from_millis).ok_or_else(|| {
             format!(
-                "give seconds, or a number with s, m, h or d, such as 90, 90s, 5m or 4h: at least 1s, at most \
-                 {days_max}d"
+                "give seconds, or a number with s, m, h or d, such as 90, 90s, 0.5s, 5m or 1.5h: {least}, at most \
+                 {most_days}d"
             )
         })
     }
 }
 
-const DAY_SECONDS: u64 = 24 * 60 * 60;
+const SECOND_MS: u64 = 1000;
+const MINUTE_MS: u64 = 60 * SECOND_MS;
+const HOUR_MS: u64 = 60 * MINUTE_MS;
+const DAY_MS: u64 = 24 * HOUR_MS;
 
-/// A number of seconds that may have a unit.
-fn parsed(text: &str) -> Option<u64> {
-    let (number, unit_seconds) = match text.char_indices().next_back()? {
-        (at, 's') => (&text[..at], 1),
-        (at, 'm') => (&text[..at], 60),
-        (at, 'h') => (&text[..at], 60 * 60),
-        (at, 'd') => (&text[..at], DAY_SECONDS),
-        _ => (text, 1),
+/// How many digits of a fraction are read: more than any unit has, and few enough to count with.
+const FRACTION_DIGITS: usize = 12;
+
+fn milliseconds(text: &str) -> Option<u64> {
+    let (number, unit_ms) = match text.char_indices().next_back()? {
+        (at, 's') => (&text[..at], SECOND_MS),
+        (at, 'm') => (&text[..at], MINUTE_MS),
+        (at, 'h') => (&text[..at], HOUR_MS),
+        (at, 'd') => (&text[..at], DAY_MS),
+        _ => (text, SECOND_MS),
     };
-    // `parse` would take a sign.
-    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let whole_ms = digits(whole)?.checked_mul(unit_ms)?;
+    if fraction.len() > FRACTION_DIGITS {
         return None;
     }
-    number.parse::<u64>().ok()?.checked_mul(unit_seconds)
+    let parts = u128::from(digits(fraction)?) * u128::from(unit_ms);
+    let fraction_ms = parts.div_ceil(10_u128.pow(fraction.len().try_into().ok()?));
+    whole_ms.checked_add(u64::try_from(fraction_ms).ok()?)
+}
+
+/// A number without a sign, which `parse` alone would take.
+fn digits(text: &str) -> Option<u64> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| is_number)
 }
 
 #[cfg(test)]
@@ -124,35 +157,64 @@ mod tests {
     #[test]
     fn durations_have_a_unit_or_are_seconds() {
         let right = [
-            ("90", 90),
-            ("90s", 90),
-            ("5m", 300),
-            ("4h", 14_400),
-            ("2d", 172_800),
-            ("31d", 2_678_400),
+            ("90", 90_000),
+            ("90s", 90_000),
+            ("5m", 300_000),
+            ("4h", 14_400_000),
+            ("2d", 172_800_000),
+            ("31d", 2_678_400_000),
+            ("0.5", 500),
+            ("1.5h", 5_400_000),
+            ("0.001", 1),
+            ("0.0001s", 1),
+            ("30.999999999999d", 2_678_400_000),
         ];
-        let duration = duration(31);
-        for (text, seconds) in right {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        let duration = duration(Lasting {
+            least_ms: 1,
+            most_days: 31,
+        });
+        for (text, ms) in right {
+            assert_eq!(duration(text), Ok(Duration::from_millis(ms)), "{text}");
         }
         for wrong in [
             "",
             "s",
             "0",
             "0m",
+            "0.0",
             "-1",
             "+1",
-            "1.5",
+            "1.",
+            ".5",
+            "1.5.5",
+            "1.+5",
+            "1,5",
+            "1e3",
             "5 m",
             "5x",
             "1h30m",
             "32d",
+            "31.000001d",
             "2678401",
             "99999999999999999999",
             "18446744073709551615d",
+            "1.99999999999999999999",
             "ä",
         ] {
             duration(wrong).expect_err(wrong);
         }
+    }
+
+    #[test]
+    fn a_wrong_duration_says_what_is_right() {
+        let error = |least_ms, text| {
+            let range = Lasting {
+                least_ms,
+                most_days: 31,
+            };
+            duration(range)(text).expect_err("it is out of range")
+        };
+        assert!(error(1, "0").ends_with("1.5h: more than 0, at most 31d"));
+        assert!(error(1000, "0.9").ends_with("1.5h: at least 1s, at most 31d"));
     }
 }
