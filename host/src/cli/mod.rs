@@ -12,6 +12,7 @@ mod exit_code;
 mod follow;
 mod help;
 mod input;
+mod output;
 mod run;
 mod show;
 mod task;

@@ -81,7 +81,7 @@ fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
     if shape == Shape::Json {
         terminal::print(&format!("{:#}", task.whole))?;
     } else if let Some(output) = task.output() {
-        terminal::print(output)?;
+        output.print()?;
     }
     terminal::say(&task.summary())?;
     Ok(())

@@ -21,7 +21,7 @@ pub(super) fn show(data_dir: Option<&Path>, options: &ShowOptions) -> anyhow::Re
     }
     terminal::say(&state(&task))?;
     if let Some(output) = task.output() {
-        terminal::print(output)?;
+        output.print()?;
     }
     Ok(ExitCode::SUCCESS)
 }

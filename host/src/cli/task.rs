@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::Client;
+use super::output::Output;
 
 /// A task's state, as the server said it.
 #[derive(Debug, Deserialize)]
@@ -95,6 +96,9 @@ pub(super) struct Facts {
     pub(super) cancelled: bool,
     /// How much the command wrote, in bytes; `None` where nothing ran.
     output_bytes: Option<u64>,
+    /// Whether the text has not all of it.
+    #[serde(default)]
+    truncated: bool,
 }
 
 /// Why a task failed.
@@ -139,8 +143,15 @@ impl Task {
     }
 
     /// What its command wrote; `None` where it wrote nothing that shows, or has no result.
-    pub(super) fn output(&self) -> Option<&str> {
-        self.result.as_ref()?.parts().output
+    pub(super) fn output(&self) -> Option<Output<'_>> {
+        let result = self.result.as_ref()?;
+        let facts = result.structured_content.as_ref();
+        let text = result.parts().output?;
+        Some(if facts.is_some_and(|facts| facts.truncated) {
+            Output::shortened(text)
+        } else {
+            Output::whole(text)
+        })
     }
 }
 
@@ -201,7 +212,10 @@ mod tests {
 
     #[test]
     fn an_output_is_what_the_command_wrote_and_nothing_else() {
-        let output = |text, bytes| ended("", text, bytes).output().map(str::to_owned);
+        let output = |text, bytes| {
+            let task = ended("", text, bytes);
+            task.output().map(|output| output.head.to_owned())
+        };
         let is = |text: &str| Some(text.to_owned());
         assert_eq!(output("exit code 0\n\na\n\nb\n", 5), is("a\n\nb\n"));
         assert_eq!(output("exit code 0\n\n(no output)", 0), None);

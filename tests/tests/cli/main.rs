@@ -156,6 +156,25 @@ fn a_job_reads_standard_input_only_where_it_is_told_to() {
 }
 
 #[test]
+fn what_is_left_out_of_a_long_output_is_said_on_standard_error() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "seq 20000"]);
+    let shown = backburner(&dir, &["show", &task_id(&run)]);
+    for done in [&run, &shown] {
+        let numbers: Vec<u32> = done
+            .stdout
+            .lines()
+            .map(|line| line.parse().expect("only the command has written"))
+            .collect();
+        assert!(numbers.is_sorted(), "the end follows the beginning");
+        assert_eq!((numbers.first(), numbers.last()), (Some(&1), Some(&20000)));
+        let missing = 20000 - numbers.len();
+        let note = format!("({missing} lines) of output left out");
+        assert!(done.stderr.contains(&note), "{note}: {}", done.stderr);
+    }
+}
+
+#[test]
 fn a_run_is_in_the_persons_directory_with_the_given_variables() {
     let dir = TestDir::new();
     let run = backburner(
