@@ -155,7 +155,7 @@ line, head and tail within 32 KiB. All else goes to standard error: the task's i
 line that it wrote, and in the end how it ended.
 
 Exit status: that of the command; 128 and the signal's number where a signal ended it; 124 where it was stopped \
-because of --timeout; 143 where its task was cancelled; 125 where it could not be started, its end is not known, or \
+because of --timeout; 123 where its task was cancelled; 125 where it could not be started, its end is not known, or \
 backburner itself failed; 2 for a wrong command line. Ctrl-C stops following (130) and leaves the job alone.")]
 pub struct RunOptions {
     /// What you call it, at most 100 characters: the task's status message begins with it

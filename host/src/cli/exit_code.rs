@@ -12,9 +12,9 @@ const TIMED_OUT: u8 = 124;
 /// backburner itself failed, or the end of the job is not known; as `timeout` and `env` do it.
 pub(super) const FAILURE: u8 = 125;
 
-/// The task was cancelled: what a shell shows for a command that SIGTERM ended, by which jobs are cancelled. Not 130,
-/// which is a person's who stopped following.
-const CANCELLED: u8 = 143;
+/// The task was cancelled. A number of its own, beside those of `timeout`: what a shell shows for SIGTERM, by which jobs
+/// are cancelled, is also that of a job that somebody else terminated.
+const CANCELLED: u8 = 123;
 
 /// The exit status that stands for a task that has ended.
 pub(super) fn of_task(task: &Task) -> u8 {
@@ -45,7 +45,7 @@ fn of_result(result: &JobResult) -> u8 {
     }
 }
 
-/// The exit status of a program that was asked to leave what it followed.
+/// The exit status of a program that was asked to leave what it followed, where it cannot die of the signal.
 pub(super) fn of_interruption(interruption: Interruption) -> u8 {
     128_u8.saturating_add(interruption.signal)
 }
@@ -117,6 +117,7 @@ mod tests {
     fn a_signal_is_128_and_its_number() {
         assert_eq!(of("completed", &json!({"signal": "SIGKILL"})), 137);
         assert_eq!(of("completed", &json!({"signal": "SIGSEGV"})), 139);
+        assert_eq!(of("completed", &json!({"signal": "SIGTERM"})), 143);
         assert_eq!(of("completed", &json!({"signal": "SIG64"})), 192);
     }
 
@@ -130,7 +131,9 @@ mod tests {
             of("completed", &json!({"signal": "SIGTERM", "timedOut": true})),
             124
         );
-        assert_eq!(of("cancelled", &json!({"exitCode": 0})), 143);
+        assert_eq!(of("cancelled", &json!({"exitCode": 0})), 123);
+        let facts = json!({"signal": "SIGTERM", "cancelled": true});
+        assert_eq!(of("completed", &facts), 123);
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! How runs end, and what a shell and a person are told of it.
 
-use backburner_tests::TestDir;
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
 
-use super::{backburner, show_json, task_id};
+use backburner_tests::{TestDir, binary};
+
+use super::{backburner, done, show_json, task_id};
 
 #[test]
 fn a_time_to_live_is_kept_with_the_task() {
@@ -20,6 +23,7 @@ fn the_exit_status_is_that_of_the_job() {
     for (arguments, status, shown) in [
         (&["run", "exit 7"][..], 7, "completed"),
         (&["run", "kill -9 $$"], 128 + 9, "completed"),
+        (&["run", "kill -TERM $$"], 128 + 15, "completed"),
         (&["run", "--timeout", "1", "sleep 60"], 124, "completed"),
         (&["run", "false", "ignored"], 1, "completed"),
     ] {
@@ -27,6 +31,61 @@ fn the_exit_status_is_that_of_the_job() {
         assert_eq!(run.status, Some(status), "{arguments:?}: {run:?}");
         assert_eq!(show_json(&dir, &task_id(&run))["status"], shown);
     }
+}
+
+#[test]
+fn a_timeout_may_be_a_fraction() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "--timeout", "0.5", "sleep 60"]);
+    assert_eq!(run.status, Some(124), "{run:?}");
+    assert!(run.stderr.contains("its timeout of 500 ms"), "{run:?}");
+    let run = backburner(&dir, &["run", "--ttl", "0.5h", "true"]);
+    assert_eq!(show_json(&dir, &task_id(&run))["ttlMs"], 30 * 60 * 1000);
+    let wrong = backburner(&dir, &["run", "--timeout", "0.5x", "true"]);
+    assert_eq!(wrong.status, Some(2), "{wrong:?}");
+    assert!(wrong.stderr.contains("such as 90, 90s, 0.5s"), "{wrong:?}");
+}
+
+/// A run that is followed in the background.
+fn follow(dir: &TestDir, arguments: &[&str]) -> (Child, String) {
+    let mut child = Command::new(binary())
+        .arg("--data-dir")
+        .arg(dir.data())
+        .arg("run")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary can be started");
+    let stderr = child.stderr.as_mut().expect("it is piped");
+    // Byte by byte: what comes later is for who waits for the end.
+    let mut line = Vec::new();
+    while !line.ends_with(b"\n") {
+        let mut byte = [0];
+        stderr.read_exact(&mut byte).expect("it names the task");
+        line.extend(byte);
+    }
+    let line = String::from_utf8(line).expect("it prints UTF-8");
+    let id = line
+        .trim()
+        .strip_prefix("task ")
+        .expect("it names the task");
+    (child, id.to_owned())
+}
+
+#[test]
+fn a_run_whose_task_is_cancelled_ends_with_123() {
+    let dir = TestDir::new();
+    let (run, id) = follow(&dir, &["--label", "l", "sleep 60"]);
+    assert_eq!(backburner(&dir, &["cancel", &id]).status, Some(0));
+    let run = done(run.wait_with_output().expect("it can be waited for"));
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (Some(123), ""),
+        "{run:?}"
+    );
+    assert!(run.stderr.contains("l: cancelled after"), "{run:?}");
 }
 
 #[test]
@@ -41,17 +100,4 @@ fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
         "{nowhere:?}"
     );
     assert_eq!(nowhere.stdout, "");
-}
-
-#[test]
-fn a_timeout_may_be_a_fraction() {
-    let dir = TestDir::new();
-    let run = backburner(&dir, &["run", "--timeout", "0.5", "sleep 60"]);
-    assert_eq!(run.status, Some(124), "{run:?}");
-    assert!(run.stderr.contains("its timeout of 500 ms"), "{run:?}");
-    let run = backburner(&dir, &["run", "--ttl", "0.5h", "true"]);
-    assert_eq!(show_json(&dir, &task_id(&run))["ttlMs"], 30 * 60 * 1000);
-    let wrong = backburner(&dir, &["run", "--timeout", "0.5x", "true"]);
-    assert_eq!(wrong.status, Some(2), "{wrong:?}");
-    assert!(wrong.stderr.contains("such as 90, 90s, 0.5s"), "{wrong:?}");
 }
