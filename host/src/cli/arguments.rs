@@ -151,14 +151,26 @@ impl ServeOptions {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Output: when the command has ended, what it wrote goes to standard output, both streams as a terminal would show each \
-line, head and tail within 32 KiB. All else goes to standard error: the task's id, while the command runs the last \
-line that it wrote, and in the end how it ended.
+line: without colours, and without what was overwritten, such as a progress bar. Blank lines at the end are left out, \
+and the last line ends with a line feed in any case. Of more than 32 KiB the beginning and the end are printed, and a \
+note about what is missing goes to standard error; a long line may be cut in two there. For all of it, byte for byte, \
+have the command write to a file. Of a task that was cancelled or failed there is no output, but the last line of it \
+in the message.
 
-Exit status: that of the command; 128 and the signal's number where a signal ended it; 124 where it was stopped \
-because of --timeout; 123 where its task was cancelled; 125 where it could not be started, its end is not known, or \
-backburner itself failed; 2 for a wrong command line. Ctrl-C stops following (130) and leaves the job alone.")]
+All else goes to standard error: the task's id, while the command runs the last line that it wrote, and in the end how \
+it ended and how to see it again.
+
+Exit status:
+  that of the command, where it ended by itself
+  128 and the signal's number, where a signal ended it that backburner did not send
+  123 where its task was cancelled
+  124 where it was stopped because of --timeout
+  125 where it could not be started, its end is not known, or backburner itself failed
+  2   for a wrong command line
+Ctrl-C (SIGINT) and SIGTERM end backburner, which a shell shows as 130 and 143; the job goes on, and the message says so. \
+A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
 pub struct RunOptions {
-    /// What you call it, at most 100 characters: the task's status message begins with it
+    /// What you call it, at most 100 characters: all that is said of its task begins with it
     #[arg(long, value_name = "L", value_parser = label)]
     pub label: Option<String>,
 
@@ -184,12 +196,12 @@ pub struct RunOptions {
     #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
     pub ttl: Option<Duration>,
 
-    /// A name for this call, at most 256 characters: the same again shows the first one's task and runs nothing, also
-    /// where it failed. With another command, directory or option it is an error
+    /// A name for this call, at most 256 characters: the same call again shows the first one's task and runs
+    /// nothing, also where that failed. With another command, directory or option it is an error
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Option<String>,
 
-    /// Print the id of the task and leave
+    /// Print the id of the task to standard output, and leave the job alone
     #[arg(long)]
     pub detach: bool,
 
@@ -207,10 +219,12 @@ pub struct RunOptions {
 /// Which task to show, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Output: what the command wrote goes to standard output where it has ended by itself or by its timeout, head and tail \
-within 32 KiB. The task's state goes to standard error; while the command runs it has the last line that it wrote.
+Output: the task's state goes to standard error. Where the command has ended, by itself or by its timeout, what it wrote \
+goes to standard output, as `run` prints it. While it runs, and where its task was cancelled or failed, there is nothing \
+on standard output: the state has the last line that it wrote.
 
-Exit status: 0 where the task was shown, whatever became of its command; 125 else.")]
+Exit status: 0 where the task was shown, whatever became of its command; 125 where there is no such task or backburner \
+itself failed; 2 for a wrong command line.")]
 pub struct ShowOptions {
     /// The task's id, as `run` printed it
     pub id: String,
@@ -222,7 +236,11 @@ pub struct ShowOptions {
 
 /// Which task to cancel.
 #[derive(Debug, Args)]
-#[command(after_long_help = "Exit status: 0 where the task has ended, however it did; 125 else.")]
+#[command(after_long_help = "\
+Output: how the task ended goes to standard output, which is another word than `cancelled` where the job was quicker.
+
+Exit status: 0 where the task has ended, however it did; 125 where there is no such task or backburner itself failed; 2 \
+for a wrong command line. Ctrl-C ends backburner; the job is stopped all the same.")]
 pub struct CancelOptions {
     /// The task's id, as `run` printed it
     pub id: String,

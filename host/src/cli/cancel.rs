@@ -7,23 +7,23 @@ use serde_json::json;
 
 use super::earlier::Earlier;
 use super::follow::{Followed, follow};
-use super::{CancelOptions, exit_code, show_command, terminal};
+use super::{CancelOptions, show_command, terminal};
 
 /// Cancels a task and waits for its end, which may be another where the job was quicker.
 ///
 /// # Errors
-/// Where there is no such task, or the server does not answer.
+/// Where there is no such task, the server does not answer, or the person does not want to wait.
 pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow::Result<ExitCode> {
     let id = &options.id;
     let earlier = Earlier::new(data_dir, id)?;
     let mut client = earlier.server()?;
     client
         .request("tasks/cancel", json!({"taskId": id}))
-        .map_err(|error| earlier.explain(error.into()))?;
-    match follow(&mut client, id).map_err(|error| earlier.explain(error))? {
+        .map_err(|error| earlier.explain_and_advise(error.into()))?;
+    match follow(&mut client, id).map_err(|error| earlier.explain_and_advise(error))? {
         Followed::Ended(task) => {
             terminal::print(&format!("task {id}: {}", task.status.name()))?;
-            terminal::say(task.message())?;
+            terminal::say(&task.message())?;
             Ok(ExitCode::SUCCESS)
         }
         Followed::Left(interruption) => {
@@ -31,7 +31,7 @@ pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow
                 "the job is being stopped; to see it: {}",
                 show_command(data_dir, id)
             ))?;
-            Ok(exit_code::of_interruption(interruption).into())
+            Err(interruption.into())
         }
     }
 }

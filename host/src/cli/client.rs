@@ -55,42 +55,40 @@ enum Event {
 }
 
 /// A person wants to leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("interrupted")]
 pub(super) struct Interruption {
     /// The number of the signal.
     pub(super) signal: u8,
 }
 
-/// Why there is no reply.
+/// Why there is no reply. A person reads the words, who knows nothing of methods and codes; what to do next depends on
+/// what was asked for.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ClientError {
     /// No server could be started.
     #[error("cannot start a server")]
     Start(#[source] io::Error),
     /// The system has no thread to give.
-    #[error("cannot start a thread")]
+    #[error("cannot start a thread: end some of your processes, then try again")]
     Thread(#[source] io::Error),
     /// The server cannot serve, and has said why on its standard error, which is ours.
     #[error("the server cannot serve")]
     Unable,
     /// The server ended for another reason.
-    #[error("the server ended without an answer to {method}")]
-    Gone { method: &'static str },
+    #[error("the server ended without an answer")]
+    Gone,
     /// The server does not answer.
-    #[error("the server gave no answer to {method} for {} seconds: try again", REPLY_DEADLINE.as_secs())]
-    Silent { method: &'static str },
+    #[error("the server gave no answer for {} seconds", REPLY_DEADLINE.as_secs())]
+    Silent,
     /// Whoever used this pressed Ctrl-C twice.
-    #[error("interrupted before the server answered {method}; what it asked for may have happened")]
-    Interrupted { method: &'static str },
+    #[error("interrupted before the server answered")]
+    Interrupted(#[source] Interruption),
     /// The server answered with an error.
-    #[error("{message} (error {code} of {method})")]
-    Refused {
-        method: &'static str,
-        code: i64,
-        message: String,
-    },
+    #[error("{message}")]
+    Refused { code: i64, message: String },
     /// The answer is none.
-    #[error("the server sent something that is no message of the protocol")]
+    #[error("the server sent something that cannot be read")]
     Malformed(#[source] serde_json::Error),
 }
 
@@ -156,21 +154,17 @@ impl Client {
     ///
     /// # Errors
     /// Any other [`ClientError`].
-    pub(super) fn request(
-        &mut self,
-        method: &'static str,
-        params: Value,
-    ) -> Result<Value, ClientError> {
+    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
         self.last_id += 1;
         let id = self.last_id;
-        self.send(method, &message(id, method, params))?;
+        self.send(&message(id, method, params))?;
         let give_up_at = Instant::now() + REPLY_DEADLINE;
         loop {
-            let line = self.line(method, give_up_at)?;
+            let line = self.line(give_up_at)?;
             let message: Message = serde_json::from_str(&line).map_err(ClientError::Malformed)?;
             // Anything else is a notification, or an answer that came too late for an earlier request.
             if message.id.as_ref().and_then(Value::as_u64) == Some(id) {
-                return answer(method, message);
+                return answer(message);
             }
         }
     }
@@ -199,38 +193,38 @@ impl Client {
         }
     }
 
-    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), ClientError> {
+    fn send(&mut self, message: &Value) -> Result<(), ClientError> {
         // A server that has ended closes the pipe: an error of the write says no more than that.
         let sent = self
             .input
             .as_mut()
             .is_some_and(|input| writeln!(input, "{message}").is_ok());
-        if sent { Ok(()) } else { Err(self.gone(method)) }
+        if sent { Ok(()) } else { Err(self.gone()) }
     }
 
     /// Why a server does not take or give messages any more. It has closed a stream, so it is about to end; one that
     /// stays is ended.
-    fn gone(&mut self, method: &'static str) -> ClientError {
+    fn gone(&mut self) -> ClientError {
         match self.end() {
             Ok(status) if status.code() == Some(FAILURE.into()) => ClientError::Unable,
-            _ => ClientError::Gone { method },
+            _ => ClientError::Gone,
         }
     }
 
-    fn line(&mut self, method: &'static str, give_up_at: Instant) -> Result<String, ClientError> {
+    fn line(&mut self, give_up_at: Instant) -> Result<String, ClientError> {
         while !self.has_ended {
             let left = give_up_at.saturating_duration_since(Instant::now());
             match self.events.recv_timeout(left) {
                 Ok(Event::Line(line)) => return Ok(line),
                 Ok(Event::End) => self.has_ended = true,
-                Ok(Event::Interruption(_)) if self.interruption.is_some() => {
-                    return Err(ClientError::Interrupted { method });
+                Ok(Event::Interruption(again)) if self.interruption.is_some() => {
+                    return Err(ClientError::Interrupted(again));
                 }
                 Ok(Event::Interruption(interruption)) => self.interruption = Some(interruption),
-                Err(_) => return Err(ClientError::Silent { method }),
+                Err(_) => return Err(ClientError::Silent),
             }
         }
-        Err(self.gone(method))
+        Err(self.gone())
     }
 
     /// Has the server end: by itself where it does so in time. Gives how it ended, also where that was earlier.
@@ -276,13 +270,9 @@ fn message(id: u64, method: &str, mut params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-fn answer(method: &'static str, message: Message) -> Result<Value, ClientError> {
+fn answer(message: Message) -> Result<Value, ClientError> {
     match message.error {
-        Some(ErrorObject { code, message }) => Err(ClientError::Refused {
-            method,
-            code,
-            message,
-        }),
+        Some(ErrorObject { code, message }) => Err(ClientError::Refused { code, message }),
         None => Ok(message.result.unwrap_or_default()),
     }
 }

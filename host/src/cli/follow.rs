@@ -26,15 +26,23 @@ pub(super) enum Followed {
 /// Where the server does not answer, or standard error cannot be written to.
 pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> {
     let mut progress = Progress::default();
+    let followed = follow_showing(&mut progress, client, id);
+    progress.clear()?;
+    followed
+}
+
+fn follow_showing(
+    progress: &mut Progress,
+    client: &mut Client,
+    id: &str,
+) -> anyhow::Result<Followed> {
     loop {
         let task = Task::fetch(client, id)?;
         if task.status.is_terminal() {
-            progress.clear()?;
             return Ok(Followed::Ended(Box::new(task)));
         }
-        progress.show(task.message())?;
+        progress.show(&task.message())?;
         if let Err(interruption) = client.pause(interval(&task)) {
-            progress.clear()?;
             return Ok(Followed::Left(interruption));
         }
     }

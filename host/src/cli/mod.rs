@@ -13,6 +13,7 @@ mod follow;
 mod help;
 mod input;
 mod output;
+mod plain;
 mod run;
 mod show;
 mod task;
@@ -27,7 +28,7 @@ use clap::CommandFactory as _;
 pub use self::arguments::{
     CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
-use self::client::ClientError;
+use self::client::{ClientError, Interruption};
 use crate::shell_word;
 
 /// Carries out a command that is a client's.
@@ -55,7 +56,8 @@ pub fn explain() -> anyhow::Result<ExitCode> {
     Ok(exit_code::USAGE.into())
 }
 
-/// Says what went wrong, where something did, and gives the exit status of the program.
+/// Says what went wrong, where something did, and gives the exit status of the program. Does not return where a signal
+/// ended what it did: then the program dies of that signal.
 #[must_use]
 pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
     let error = match result {
@@ -67,11 +69,25 @@ pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
         let _ = wrong.print();
         return exit_code::USAGE.into();
     }
+    if let Some(&interruption) = error.downcast_ref::<Interruption>() {
+        // It has been said what becomes of the job.
+        return die_of(interruption);
+    }
     // A server that could not serve has said so on the same standard error.
     if !matches!(error.downcast_ref(), Some(ClientError::Unable)) {
         let _ = terminal::say(&format!("backburner: {error:#}"));
     }
-    exit_code::FAILURE.into()
+    match error.downcast_ref() {
+        Some(&ClientError::Interrupted(interruption)) => die_of(interruption),
+        _ => exit_code::FAILURE.into(),
+    }
+}
+
+/// Ends as a program does that knows nothing of the signal: only so a shell's script or loop ends with it.
+fn die_of(interruption: Interruption) -> ExitCode {
+    // Where this fails, the exit status is what a shell would show.
+    let _ = signal_hook::low_level::emulate_default_handler(interruption.signal.into());
+    exit_code::of_interruption(interruption).into()
 }
 
 /// A command line that the grammar lets through and that is wrong: said as what the grammar finds is.

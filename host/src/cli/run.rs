@@ -9,15 +9,17 @@ use clap::CommandFactory as _;
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
-use super::client::Client;
+use super::client::{Client, ClientError};
+use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
+use super::plain::plain;
 use super::task::{JobResult, Task};
 use super::{Cli, RunOptions, exit_code, input, show_command, terminal, wrong_usage};
 
 /// Runs a command as a job.
 ///
 /// # Errors
-/// Where it was not started, or its end cannot be followed.
+/// Where it was not started, its end cannot be followed, or the person does not want to wait for it.
 pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Result<ExitCode> {
     if options
         .command
@@ -30,28 +32,42 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     let words = options.command.clone();
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
-    let id = task_id(client.request("tools/call", call)?)?;
+    let id = begin(&mut client, call)?;
     if shape == Shape::Id {
         terminal::print(&id)?;
         return Ok(ExitCode::SUCCESS);
     }
     terminal::say(&format!("task {id}"))?;
-    match follow(&mut client, &id)? {
-        Followed::Ended(task) => {
-            let code = exit_code::of_task(&task);
-            print_end(&task, shape)?;
-            if code != 0 {
-                explain_misplaced_option(&words)?;
-            }
-            terminal::say(&show_command(data_dir, &id))?;
-            Ok(code.into())
+    let task = end(&mut client, data_dir, &id)?;
+    print_end(&task, shape)?;
+    let code = exit_code::of_task(&task);
+    if code != 0 {
+        explain_misplaced_option(&words)?;
+    }
+    terminal::say(&show_command(data_dir, &id))?;
+    Ok(code.into())
+}
+
+/// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
+fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result<Task> {
+    let goes_on = || {
+        terminal::say(&format!(
+            "the job goes on; to see it: {}",
+            show_command(data_dir, id)
+        ))
+    };
+    match follow(client, id) {
+        Ok(Followed::Ended(task)) => Ok(*task),
+        Ok(Followed::Left(interruption)) => {
+            goes_on()?;
+            Err(interruption.into())
         }
-        Followed::Left(interruption) => {
-            terminal::say(&format!(
-                "the job goes on; to see it: {}",
-                show_command(data_dir, &id)
-            ))?;
-            Ok(exit_code::of_interruption(interruption).into())
+        Err(error) => {
+            let error = Earlier::new(data_dir, id)?.explain(error);
+            if !error.is::<Missing>() {
+                goes_on()?;
+            }
+            Err(error)
         }
     }
 }
@@ -174,18 +190,34 @@ fn directory(given: Option<PathBuf>) -> anyhow::Result<String> {
         })
 }
 
+/// Calls the tool. Gives the id of the task that the call became.
+fn begin(client: &mut Client, call: Value) -> anyhow::Result<String> {
+    client
+        .request("tools/call", call)
+        .map_err(|error| match error {
+            ClientError::Refused { message, .. } => anyhow::anyhow!(plain(&message)),
+            ClientError::Unable => error.into(),
+            error => anyhow::Error::from(error).context(UNKNOWN_START),
+        })
+        .and_then(task_id)
+}
+
+/// What is said where a call has no answer.
+const UNKNOWN_START: &str =
+    "it is not known whether the command was started, so look for it before you run it again";
+
 /// The id of the task that a call became. A fast command is answered directly; it is a task all the same.
 fn task_id(result: Value) -> anyhow::Result<String> {
     if result["resultType"] == "task" {
         return Ok(Task::parse(result)?.task_id);
     }
     let result =
-        JobResult::deserialize(&result).context("the server sent something that is no result")?;
+        JobResult::deserialize(&result).context("the server sent something that cannot be read")?;
     let facts = result.structured_content.as_ref();
     facts
         .and_then(|facts| facts.task_id.clone())
         // Nothing ran: the text says why.
-        .ok_or_else(|| anyhow::anyhow!(result.text().to_owned()))
+        .ok_or_else(|| anyhow::anyhow!(plain(result.text())))
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use super::{ShowOptions, terminal};
 pub(super) fn show(data_dir: Option<&Path>, options: &ShowOptions) -> anyhow::Result<ExitCode> {
     let earlier = Earlier::new(data_dir, &options.id)?;
     let mut client = earlier.server()?;
-    let task = Task::fetch(&mut client, &options.id).map_err(|error| earlier.explain(error))?;
+    let task =
+        Task::fetch(&mut client, &options.id).map_err(|error| earlier.explain_and_advise(error))?;
     if options.json {
         terminal::print(&format!("{:#}", task.whole))?;
         return Ok(ExitCode::SUCCESS);

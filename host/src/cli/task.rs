@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::output::Output;
+use super::plain::plain;
+
+/// What stands between the server's words and the last line of the job.
+const LAST_LINE: &str = "; last line: ";
 
 /// A task's state, as the server said it.
 #[derive(Debug, Deserialize)]
@@ -120,18 +124,25 @@ impl Task {
         Self::parse(client.request("tasks/get", json!({"taskId": id}))?)
     }
 
-    /// What became of it in words, in one line: never empty.
-    pub(super) fn message(&self) -> &str {
+    /// What became of it in words, in one line: never empty. Of a failed task, whatever either of its two messages says.
+    pub(super) fn message(&self) -> String {
         let error = self.error.as_ref().map(|error| error.message.as_str());
-        error
-            .or(self.status_message.as_deref())
-            .unwrap_or(self.status.name())
+        match (self.status_message.as_deref(), error) {
+            (None, None) => self.status.name().to_owned(),
+            (None, Some(words)) => plain(words),
+            // The words of a result are for everybody.
+            (Some(said), None) if self.status == Status::Completed => said.to_owned(),
+            (Some(said), Some(words)) if !said.contains(words) => {
+                plain_but_output(&format!("{said}: {words}"))
+            }
+            (Some(said), _) => plain_but_output(said),
+        }
     }
 
     /// What became of it in words, with all that its result has to say but the output, and nothing twice.
     pub(super) fn summary(&self) -> String {
-        let mut summary = self.message().to_owned();
-        let words = self.result.as_ref().map(|result| result.parts().words);
+        let mut summary = self.message();
+        let words = self.result.as_ref().map(JobResult::words);
         for line in words.iter().flat_map(|words| words.lines()) {
             // The message begins with the task's label.
             if !summary.ends_with(line) {
@@ -155,6 +166,14 @@ impl Task {
     }
 }
 
+/// Plain words; the last line of the job, which some messages quote, as it is.
+fn plain_but_output(message: &str) -> String {
+    match message.split_once(LAST_LINE) {
+        Some((words, line)) => format!("{}{LAST_LINE}{line}", plain(words)),
+        None => plain(message),
+    }
+}
+
 /// A result's text, taken apart.
 struct Parts<'a> {
     /// How the job ended.
@@ -168,6 +187,11 @@ impl JobResult {
     pub(super) fn text(&self) -> &str {
         // The server sends one text.
         self.content.first().map_or("", |content| &content.text)
+    }
+
+    /// How the job ended.
+    pub(super) fn words(&self) -> &str {
+        self.parts().words
     }
 
     /// The words come first, and a blank line behind them: no output can pass for them.
@@ -222,6 +246,22 @@ mod tests {
         assert_eq!(output("exit code 0\n\n(no output)", 11), is("(no output)"));
         assert_eq!(output("exit code 0\n\n(no visible output)", 4), None);
         assert_eq!(output("could not be started", 0), None);
+    }
+
+    #[test]
+    fn a_failed_task_says_its_label_and_its_last_line() {
+        let failed = |message: Option<&str>| {
+            let task = json!({
+                "taskId": "a", "status": "failed", "statusMessage": message,
+                "error": {"code": -32603, "message": "lost; use a new idempotencyKey"},
+            });
+            Task::parse(task).expect("it is a task").message()
+        };
+        let said = "l: lost; use a new idempotencyKey; last line: my idempotencyKey";
+        let shown = "l: lost; use a new --key; last line: my idempotencyKey";
+        assert_eq!(failed(Some(said)), shown);
+        assert_eq!(failed(Some("l: bad")), "l: bad: lost; use a new --key");
+        assert_eq!(failed(None), "lost; use a new --key");
     }
 
     #[test]

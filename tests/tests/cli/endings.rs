@@ -1,11 +1,13 @@
 //! How runs end, and what a shell and a person are told of it.
 
 use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
 
-use backburner_tests::{TestDir, binary};
+use backburner_tests::{PATIENCE, TestDir, binary, supervisor_of_task, until};
+use rustix::process::{Pid, Signal, kill_process};
 
-use super::{backburner, done, show_json, task_id};
+use super::{assert_plain, backburner, done, show_json, task_id};
 
 #[test]
 fn a_time_to_live_is_kept_with_the_task() {
@@ -86,6 +88,86 @@ fn a_run_whose_task_is_cancelled_ends_with_123() {
         "{run:?}"
     );
     assert!(run.stderr.contains("l: cancelled after"), "{run:?}");
+}
+
+#[test]
+fn a_run_that_is_left_dies_of_the_signal_and_its_job_goes_on() {
+    let dir = TestDir::new();
+    for signal in [Signal::INT, Signal::TERM] {
+        let (run, id) = follow(&dir, &["sleep 60"]);
+        kill_process(Pid::from_child(&run), signal).expect("it runs");
+        let output = run.wait_with_output().expect("it can be waited for");
+        assert_eq!(output.status.signal(), Some(signal.as_raw()), "{output:?}");
+        let run = done(output);
+        assert!(
+            run.stderr.contains("the job goes on; to see it: "),
+            "{run:?}"
+        );
+        assert_eq!(show_json(&dir, &id)["status"], "working");
+        backburner(&dir, &["cancel", &id]);
+    }
+}
+
+#[test]
+fn a_failed_task_shows_its_label_and_its_last_line() {
+    let dir = TestDir::new();
+    let (run, id) = follow(
+        &dir,
+        &["--label", "my job", "echo idempotencyKey; sleep 60"],
+    );
+    until(PATIENCE, "the job to have written", || {
+        let shown = backburner(&dir, &["show", &id]);
+        if shown.stderr.contains("last line: idempotencyKey") {
+            Ok(())
+        } else {
+            Err(shown.stderr)
+        }
+    });
+    let supervisor = supervisor_of_task(&id).and_then(|pid| Pid::from_raw(pid.cast_signed()));
+    let supervisor = supervisor.expect("the job runs");
+    kill_process(supervisor, Signal::KILL).expect("it is ours");
+    let run = done(run.wait_with_output().expect("it can be waited for"));
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (Some(125), ""),
+        "{run:?}"
+    );
+    let shown = backburner(&dir, &["show", &id]);
+    assert_eq!(
+        (shown.status, shown.stdout.as_str()),
+        (Some(0), ""),
+        "{shown:?}"
+    );
+    for done in [run, shown] {
+        let message = done.stderr.lines().find(|line| {
+            line.starts_with("my job: the process that supervised the job was killed")
+        });
+        let message = message.unwrap_or_else(|| panic!("it says what happened to what: {done:?}"));
+        assert!(
+            message.ends_with("with a new --key if you gave one; last line: idempotencyKey"),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
+fn a_task_that_expires_is_said_in_plain_words() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "--ttl", "1s", "sleep 60"]);
+    let id = task_id(&run);
+    let words = format!("backburner: task {id} has expired: ");
+    let show = backburner(&dir, &["show", &id]);
+    let cancel = backburner(&dir, &["cancel", &id]);
+    for done in [run, show, cancel] {
+        assert_eq!(
+            (done.status, done.stdout.as_str()),
+            (Some(125), ""),
+            "{done:?}"
+        );
+        assert!(done.stderr.contains(&words), "{done:?}");
+        assert!(!done.stderr.contains("goes on;"), "{done:?}");
+        assert_plain(&done);
+    }
 }
 
 #[test]

@@ -32,7 +32,10 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
             "serve",
             ["--sync-limit", "--direct-limit", "--max-message-bytes"],
         ),
-        ("run", ["--timeout", "--detach", "Exit status"]),
+        (
+            "run",
+            ["--timeout", "--detach", "123 where its task was cancelled"],
+        ),
         ("show", ["--json", "ID", "Exit status"]),
         ("cancel", ["ID", "Exit status", "--data-dir"]),
     ] {

@@ -2,7 +2,7 @@
 
 use backburner_tests::TestDir;
 
-use super::{backburner, task_id};
+use super::{assert_plain, backburner, task_id};
 
 #[test]
 fn a_key_runs_a_command_once_also_where_it_failed() {
@@ -17,5 +17,6 @@ fn a_key_runs_a_command_once_also_where_it_failed() {
     assert_eq!(task_id(&first), task_id(&second));
     let other = backburner(&dir, &["run", "--key", "k", "true"]);
     assert_eq!(other.status, Some(125), "{other:?}");
-    assert!(other.stderr.contains("idempotencyKey"), "{other:?}");
+    assert!(other.stderr.contains("`--key` \"k\""), "{other:?}");
+    assert_plain(&other);
 }

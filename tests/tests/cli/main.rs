@@ -155,6 +155,23 @@ fn a_job_reads_standard_input_only_where_it_is_told_to() {
     assert!(long.stderr.contains("longer than 512 KiB"), "{long:?}");
 }
 
+/// That a person can understand it who knows nothing of the protocol.
+fn assert_plain(done: &Done) {
+    for word in [
+        "taskId",
+        "tasks/",
+        "tools/",
+        "-32",
+        "ttlMs",
+        "ttlSeconds",
+        "timeoutSeconds",
+        "idempotencyKey",
+        "JSON-RPC",
+    ] {
+        assert!(!done.stderr.contains(word), "{word}: {done:?}");
+    }
+}
+
 #[test]
 fn what_is_left_out_of_a_long_output_is_said_on_standard_error() {
     let dir = TestDir::new();
@@ -242,16 +259,23 @@ const NO_ID: &str = "1c3f4a5e-7d21-4f0e-9a86-0d9f6a1b2c3d";
 fn a_task_that_does_not_exist_is_an_error_with_status_125() {
     let dir = TestDir::new();
     backburner(&dir, &["run", "true"]);
-    for (command, id) in [("show", NO_ID), ("cancel", NO_ID), ("show", "1")] {
+    for (command, id, shown) in [
+        ("show", NO_ID, NO_ID),
+        ("cancel", NO_ID, NO_ID),
+        ("show", "1", "1"),
+        ("show", "", r#""""#),
+        ("cancel", "", r#""""#),
+        ("show", "a\n b", r#""a\n b""#),
+    ] {
         let done = backburner(&dir, &[command, id]);
         assert_eq!(
             (done.status, done.stdout.as_str()),
             (Some(125), ""),
             "{done:?}"
         );
-        let words = format!("backburner: no task {id} in {}: ", dir.data().display());
+        let words = format!("backburner: no task {shown} in {}: ", dir.data().display());
         assert!(done.stderr.starts_with(&words), "{done:?}");
-        assert!(!done.stderr.contains("-32602"), "{done:?}");
+        assert_plain(&done);
     }
 }
 

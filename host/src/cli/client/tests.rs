@@ -71,10 +71,10 @@ fn an_error_reply_is_an_error_with_its_words() {
     let error = client
         .request("tasks/get", json!({}))
         .expect_err("it is refused");
-    assert_eq!(
-        error.to_string(),
-        "no such task (error -32602 of tasks/get)"
-    );
+    let ClientError::Refused { code, message } = error else {
+        panic!("it is another error: {error}");
+    };
+    assert_eq!((code, message.as_str()), (-32602, "no such task"));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_server_that_ends_is_an_error() {
         let error = server(script)
             .request("tasks/get", json!({}))
             .expect_err("nobody answers");
-        assert!(matches!(error, ClientError::Gone { .. }), "{error}");
+        assert!(matches!(error, ClientError::Gone), "{error}");
     }
 }
 
@@ -132,7 +132,7 @@ fn a_request_to_a_server_that_closes_its_output_and_stays_fails_in_time() {
         let error = client
             .request("tasks/get", json!({}))
             .expect_err("nobody answers");
-        assert!(matches!(error, ClientError::Gone { .. }), "{error}");
+        assert!(matches!(error, ClientError::Gone), "{error}");
     });
 }
 

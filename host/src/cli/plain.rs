@@ -1,0 +1,62 @@
+//! The server's words, which are for a model, in those of the command line. Pure.
+//!
+//! A word that the server says differently one day passes through as it is.
+
+/// What the server says, and what that is to a person; the longer one first where one is part of another.
+const WORDS: [(&str, &str); 14] = [
+    ("`idempotencyKey`", "`--key`"),
+    ("idempotencyKey", "--key"),
+    ("`timeoutSeconds`", "`--timeout`"),
+    ("timeoutSeconds", "--timeout"),
+    ("`ttlSeconds`", "`--ttl`"),
+    ("ttlSeconds", "--ttl"),
+    ("`label`", "`--label`"),
+    ("`cwd`", "`--cwd`"),
+    ("`env`", "`--env`"),
+    ("`stdin`", "`--stdin`"),
+    ("another `args`", "other arguments"),
+    (
+        "with the Tasks extension by tasks/get with this id, in a terminal by",
+        "by",
+    ),
+    (" bytes long as JSON,", " bytes long,"),
+    (
+        ". Nothing was run. Call `run` again with this corrected.",
+        "; nothing was run",
+    ),
+];
+
+/// Says to a person what the server said to a model.
+pub(super) fn plain(text: &str) -> String {
+    let words = WORDS.iter();
+    words.fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_of_the_tool_are_options() {
+        let said = "`idempotencyKey` \"k\" already stands for another call, with another `args`, another `ttlSeconds`";
+        let expect =
+            "`--key` \"k\" already stands for another call, with other arguments, another `--ttl`";
+        assert_eq!(plain(said), expect);
+        let said = "`label` is \"\", it has to be one line. Nothing was run. Call `run` again with this corrected.";
+        assert_eq!(
+            plain(said),
+            "`--label` is \"\", it has to be one line; nothing was run"
+        );
+        let said = "check it before you run it again, with a new idempotencyKey if you gave one";
+        assert_eq!(
+            plain(said),
+            "check it before you run it again, with a new --key if you gave one"
+        );
+    }
+
+    #[test]
+    fn a_request_of_the_protocol_is_not_named() {
+        let said = "look later: with the Tasks extension by tasks/get with this id, in a terminal by `show a`";
+        assert_eq!(plain(said), "look later: by `show a`");
+    }
+}
