@@ -168,7 +168,8 @@ Exit status:
   125 where it could not be started, its end is not known, or backburner itself failed
   2   for a wrong command line
 Ctrl-C (SIGINT) and SIGTERM end backburner, which a shell shows as 130 and 143; the job goes on, and the message says so. \
-A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
+With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
+started. A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
 pub struct RunOptions {
     /// What you call it, at most 100 characters: all that is said of its task begins with it
     #[arg(long, value_name = "L", value_parser = label)]

@@ -13,7 +13,7 @@ use super::client::{Client, ClientError};
 use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
-use super::task::{JobResult, Task};
+use super::task::{Facts, JobResult, Task};
 use super::{Cli, RunOptions, exit_code, input, show_command, terminal, wrong_usage};
 
 /// Runs a command as a job.
@@ -32,20 +32,33 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     let words = options.command.clone();
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
-    let id = begin(&mut client, call)?;
-    if shape == Shape::Id {
-        terminal::print(&id)?;
-        return Ok(ExitCode::SUCCESS);
+    let begun = begin(&mut client, call)?;
+    if shape != Shape::Id {
+        terminal::say(&format!("task {}", begun.id))?;
     }
-    terminal::say(&format!("task {id}"))?;
-    let task = end(&mut client, data_dir, &id)?;
+    if shape == Shape::Id {
+        return leave(&begun);
+    }
+    let task = end(&mut client, data_dir, &begun.id)?;
     print_end(&task, shape)?;
     let code = exit_code::of_task(&task);
     if code != 0 {
         explain_misplaced_option(&words)?;
     }
-    terminal::say(&show_command(data_dir, &id))?;
+    terminal::say(&show_command(data_dir, &begun.id))?;
     Ok(code.into())
+}
+
+/// Leaves a job alone, and says where it can be found.
+fn leave(begun: &Begun) -> anyhow::Result<ExitCode> {
+    terminal::print(&begun.id)?;
+    match &begun.not_started {
+        None => Ok(ExitCode::SUCCESS),
+        Some(why) => {
+            terminal::say(&format!("backburner: {why}"))?;
+            Ok(exit_code::FAILURE.into())
+        }
+    }
 }
 
 /// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
@@ -190,34 +203,49 @@ fn directory(given: Option<PathBuf>) -> anyhow::Result<String> {
         })
 }
 
-/// Calls the tool. Gives the id of the task that the call became.
-fn begin(client: &mut Client, call: Value) -> anyhow::Result<String> {
+/// What a call became.
+#[derive(Debug)]
+struct Begun {
+    /// The id of the task. A fast command is answered directly; it is a task all the same.
+    id: String,
+    /// Why the command could not be executed, where that is known already.
+    not_started: Option<String>,
+}
+
+/// Calls the tool.
+fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
     client
         .request("tools/call", call)
         .map_err(|error| match error {
-            ClientError::Refused { message, .. } => anyhow::anyhow!(plain(&message)),
+            ClientError::Refused { message, .. } => {
+                anyhow::anyhow!(plain(&message))
+            }
             ClientError::Unable => error.into(),
             error => anyhow::Error::from(error).context(UNKNOWN_START),
         })
-        .and_then(task_id)
+        .and_then(begun)
 }
 
 /// What is said where a call has no answer.
 const UNKNOWN_START: &str =
     "it is not known whether the command was started, so look for it before you run it again";
 
-/// The id of the task that a call became. A fast command is answered directly; it is a task all the same.
-fn task_id(result: Value) -> anyhow::Result<String> {
+fn begun(result: Value) -> anyhow::Result<Begun> {
     if result["resultType"] == "task" {
-        return Ok(Task::parse(result)?.task_id);
+        return Ok(Begun {
+            id: Task::parse(result)?.task_id,
+            not_started: None,
+        });
     }
     let result =
         JobResult::deserialize(&result).context("the server sent something that cannot be read")?;
     let facts = result.structured_content.as_ref();
-    facts
-        .and_then(|facts| facts.task_id.clone())
-        // Nothing ran: the text says why.
-        .ok_or_else(|| anyhow::anyhow!(plain(result.text())))
+    let id = facts.and_then(|facts| facts.task_id.clone());
+    // Without one nothing ran: the text says why.
+    let id = id.ok_or_else(|| anyhow::anyhow!(plain(result.text())))?;
+    let is_not_started = facts.is_some_and(Facts::is_not_started);
+    let not_started = is_not_started.then(|| result.words().to_owned());
+    Ok(Begun { id, not_started })
 }
 
 #[cfg(test)]
@@ -298,16 +326,30 @@ mod tests {
     #[test]
     fn a_handle_and_a_direct_result_both_have_an_id() {
         let handle = json!({"resultType": "task", "taskId": "a", "status": "working"});
-        assert_eq!(task_id(handle).expect("it has one"), "a");
+        assert_eq!(begun(handle).expect("it has one").id, "a");
         let direct = json!({"content": [], "structuredContent": {"taskId": "a", "exitCode": 0}});
-        assert_eq!(task_id(direct).expect("it has one"), "a");
+        let direct = begun(direct).expect("it has one");
+        assert_eq!((direct.id.as_str(), direct.not_started), ("a", None));
+    }
+
+    #[test]
+    fn a_command_that_was_not_executed_says_why() {
+        let direct = json!({
+            "content": [{"type": "text", "text": "could not be started: it is not there\n\n(no output)"}],
+            "structuredContent": {"taskId": "a", "state": "not_started", "outputBytes": 0},
+        });
+        let begun = begun(direct).expect("it has an id");
+        assert_eq!(
+            begun.not_started.as_deref(),
+            Some("could not be started: it is not there")
+        );
     }
 
     #[test]
     fn a_refusal_is_an_error_with_its_text() {
         let refusal =
             json!({"content": [{"type": "text", "text": "no such thing"}], "isError": true});
-        let error = task_id(refusal).expect_err("nothing ran");
+        let error = begun(refusal).expect_err("nothing ran");
         assert_eq!(error.to_string(), "no such thing");
     }
 }

@@ -103,6 +103,16 @@ pub(super) struct Facts {
     /// Whether the text has not all of it.
     #[serde(default)]
     truncated: bool,
+    /// Such as `exited`, `not_started` or `lost`.
+    #[serde(default)]
+    state: String,
+}
+
+impl Facts {
+    /// Whether the command was never executed.
+    pub(super) fn is_not_started(&self) -> bool {
+        self.state == "not_started"
+    }
 }
 
 /// Why a task failed.

@@ -171,6 +171,28 @@ fn a_task_that_expires_is_said_in_plain_words() {
 }
 
 #[test]
+fn a_detached_run_that_could_not_be_started_says_so_with_status_125() {
+    let dir = TestDir::new();
+    // It is known within a fraction of a second; on a machine that is too busy the program leaves before.
+    until(PATIENCE, "it to be known in time", || {
+        let run = backburner(
+            &dir,
+            &["run", "--detach", "backburner-no-such-program", "x"],
+        );
+        let id = run.stdout.trim();
+        if run.status == Some(0) {
+            return Err(run.stderr);
+        }
+        assert_eq!(run.status, Some(125), "{run:?}");
+        assert!(run.stderr.contains("could not be started"), "{run:?}");
+        assert_eq!(show_json(&dir, id)["status"], "completed");
+        Ok(())
+    });
+    let ended = backburner(&dir, &["run", "--detach", "false"]);
+    assert_eq!(ended.status, Some(0), "it was started: {ended:?}");
+}
+
+#[test]
 fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
     let dir = TestDir::new();
     let absent = backburner(&dir, &["run", "backburner-no-such-program", "x"]);
