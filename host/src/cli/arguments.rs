@@ -197,7 +197,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
     pub ttl: Option<Duration>,
 
-    /// A name for this call, at most 256 characters: the same call again shows the first one's task and runs
+    /// A name for this call, at most 256 characters: the same call again shows the first one's task, says so, and runs
     /// nothing, also where that failed. With another command, directory or option it is an error
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Option<String>,

@@ -12,6 +12,7 @@ mod exit_code;
 mod follow;
 mod help;
 mod input;
+mod moment;
 mod output;
 mod plain;
 mod run;

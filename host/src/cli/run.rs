@@ -14,7 +14,8 @@ use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
-use super::{Cli, RunOptions, exit_code, input, show_command, terminal, wrong_usage};
+use super::{Cli, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage};
+use crate::clock::now_ms;
 
 /// Runs a command as a job.
 ///
@@ -29,12 +30,17 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
         return Err(wrong_usage("run", "the command is blank".to_owned()));
     }
     let shape = Shape::of(&options);
+    let key = options.key.clone();
     let words = options.command.clone();
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
+    let called_at = now_ms();
     let begun = begin(&mut client, call)?;
     if shape != Shape::Id {
         terminal::say(&format!("task {}", begun.id))?;
+    }
+    if let Some(key) = key {
+        say_if_earlier(&mut client, &begun.id, &Call { key, called_at })?;
     }
     if shape == Shape::Id {
         return leave(&begun);
@@ -47,6 +53,30 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     }
     terminal::say(&show_command(data_dir, &begun.id))?;
     Ok(code.into())
+}
+
+/// A call that has an idempotency key.
+struct Call {
+    key: String,
+    /// In milliseconds since 1970.
+    called_at: u64,
+}
+
+/// Says that nothing was started, where the task was there before the call: whoever has mended something and runs it
+/// again would believe that it did not help.
+fn say_if_earlier(client: &mut Client, id: &str, call: &Call) -> anyhow::Result<()> {
+    // Without an answer nothing is said; whoever asks next says why there is none.
+    let Ok(task) = Task::fetch(client, id) else {
+        return Ok(());
+    };
+    if moment::parse(&task.created_at).is_some_and(|created_at| created_at < call.called_at) {
+        terminal::say(&format!(
+            "the key {:?} already has this task, created {}: nothing was started now; to run the command again, use \
+             a new key",
+            call.key, task.created_at
+        ))?;
+    }
+    Ok(())
 }
 
 /// Leaves a job alone, and says where it can be found.
@@ -214,11 +244,14 @@ struct Begun {
 
 /// Calls the tool.
 fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
+    let key = call["arguments"]["idempotencyKey"]
+        .as_str()
+        .map(str::to_owned);
     client
         .request("tools/call", call)
         .map_err(|error| match error {
             ClientError::Refused { message, .. } => {
-                anyhow::anyhow!(plain(&message))
+                anyhow::anyhow!(refusal(&message, key.as_deref()))
             }
             ClientError::Unable => error.into(),
             error => anyhow::Error::from(error).context(UNKNOWN_START),
@@ -229,6 +262,18 @@ fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
 /// What is said where a call has no answer.
 const UNKNOWN_START: &str =
     "it is not known whether the command was started, so look for it before you run it again";
+
+/// What the server refused a call with. That its job has failed may be news of an earlier call: the answer does not say.
+fn refusal(message: &str, key: Option<&str>) -> String {
+    let words = plain(message);
+    match key {
+        // What is wrong with the server has nothing to do with a key.
+        Some(key) if words.contains("--key") => format!(
+            "{words}; where the key {key:?} was used before, this is about that call's job, and nothing was started now"
+        ),
+        _ => words,
+    }
+}
 
 fn begun(result: Value) -> anyhow::Result<Begun> {
     if result["resultType"] == "task" {
@@ -343,6 +388,17 @@ mod tests {
             begun.not_started.as_deref(),
             Some("could not be started: it is not there")
         );
+    }
+
+    #[test]
+    fn the_failure_of_a_job_may_be_that_of_an_earlier_call() {
+        let lost = "the job was lost: use a new idempotencyKey if you gave one";
+        let words = "the job was lost: use a new --key if you gave one";
+        assert_eq!(refusal(lost, None), words);
+        let with_key = refusal(lost, Some("k"));
+        assert!(with_key.starts_with(words), "{with_key}");
+        assert!(with_key.contains("\"k\" was used before"), "{with_key}");
+        assert_eq!(refusal("the disk is full", Some("k")), "the disk is full");
     }
 
     #[test]

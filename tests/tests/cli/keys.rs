@@ -2,7 +2,7 @@
 
 use backburner_tests::TestDir;
 
-use super::{assert_plain, backburner, task_id};
+use super::{assert_plain, backburner, show_json, task_id};
 
 #[test]
 fn a_key_runs_a_command_once_also_where_it_failed() {
@@ -19,4 +19,36 @@ fn a_key_runs_a_command_once_also_where_it_failed() {
     assert_eq!(other.status, Some(125), "{other:?}");
     assert!(other.stderr.contains("`--key` \"k\""), "{other:?}");
     assert_plain(&other);
+}
+
+#[test]
+fn a_key_that_has_a_task_already_is_said() {
+    let dir = TestDir::new();
+    const WORDS: &str = "the key \"k\" already has this task, created ";
+    let line = "echo run >> runs; wc -l < runs";
+    let first = backburner(&dir, &["run", "--key", "k", line]);
+    assert!(!first.stderr.contains(WORDS), "{first:?}");
+    let created = show_json(&dir, &task_id(&first))["createdAt"].clone();
+    let words = format!(
+        "{WORDS}{}: nothing was started now",
+        created.as_str().expect("it is text")
+    );
+    for options in [&[][..], &["--json"], &["--detach"]] {
+        let arguments = [&["run", "--key", "k"], options, &[line]].concat();
+        let again = backburner(&dir, &arguments);
+        assert_eq!(again.status, Some(0), "{again:?}");
+        assert!(again.stderr.contains(&words), "{again:?}");
+    }
+}
+
+#[test]
+fn a_key_whose_task_still_runs_is_said() {
+    let dir = TestDir::new();
+    let run = ["run", "--key", "k", "--detach", "sleep 60"];
+    let first = backburner(&dir, &run);
+    assert!(!first.stderr.contains("already"), "{first:?}");
+    let again = backburner(&dir, &run);
+    assert_eq!(again.stdout, first.stdout);
+    assert!(again.stderr.contains("already has this task"), "{again:?}");
+    backburner(&dir, &["cancel", first.stdout.trim()]);
 }
