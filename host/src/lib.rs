@@ -21,6 +21,7 @@ pub mod serve;
 mod server;
 mod shell_word;
 pub mod store;
+mod stream;
 pub mod transport;
 
 pub use server::{BadPrincipal, Builder, Client, Principal, Server};

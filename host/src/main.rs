@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use backburner::cli::{self, Cli, Command, ServeOptions};
 use backburner::jobs::supervisor::{SUPERVISE, supervise};
 use backburner::{serve, transport};
-use clap::Parser as _;
 
 fn main() -> ExitCode {
     // Before everything else: a supervisor lives as long as its job, and is to be small.
@@ -13,7 +12,10 @@ fn main() -> ExitCode {
     if arguments.next().is_some_and(|verb| verb == SUPERVISE) {
         return supervise(arguments.next());
     }
-    let cli = Cli::parse();
+    let cli = match cli::parse() {
+        Ok(cli) => cli,
+        Err(status) => return status,
+    };
     cli::report(match &cli.command {
         None if transport::stdio::is_at_a_terminal() => cli::explain(),
         None => serve(&cli, &ServeOptions::default()),

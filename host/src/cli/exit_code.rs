@@ -3,6 +3,9 @@
 use super::client::Interruption;
 use super::task::{JobResult, Status, Task};
 
+/// All went well.
+pub(super) const SUCCESS: u8 = 0;
+
 /// The command line was wrong; also clap's.
 pub(super) const USAGE: u8 = 2;
 

@@ -24,13 +24,31 @@ mod values;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, Parser as _};
 
 pub use self::arguments::{
     CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
 use self::client::{ClientError, Interruption};
 use crate::shell_word;
+
+/// Reads the command line. Where it asks for help, or is wrong, that is told and this gives the exit status.
+///
+/// # Errors
+/// The exit status of the program, which has nothing else to do.
+pub fn parse() -> Result<Cli, ExitCode> {
+    Cli::try_parse().map_err(|told| {
+        let status = if told.use_stderr() {
+            exit_code::USAGE
+        } else {
+            exit_code::SUCCESS
+        };
+        match told.print() {
+            Ok(()) => status.into(),
+            Err(error) => report(Err(error.into())),
+        }
+    })
+}
 
 /// Carries out a command that is a client's.
 ///

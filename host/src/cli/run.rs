@@ -16,6 +16,7 @@ use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
 use super::{Cli, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage};
 use crate::clock::now_ms;
+use crate::stream::Stream;
 
 /// Runs a command as a job.
 ///
@@ -81,7 +82,9 @@ fn say_if_earlier(client: &mut Client, id: &str, call: &Call) -> anyhow::Result<
 
 /// Leaves a job alone, and says where it can be found.
 fn leave(begun: &Begun) -> anyhow::Result<ExitCode> {
-    terminal::print(&begun.id)?;
+    // Nobody else knows the id.
+    let printed = terminal::print(&begun.id);
+    printed.with_context(|| format!("cannot print the id of task {}", begun.id))?;
     match &begun.not_started {
         None => Ok(ExitCode::SUCCESS),
         Some(why) => {
@@ -189,7 +192,10 @@ fn arguments(options: RunOptions) -> anyhow::Result<Value> {
     );
     give("env", variables(options.env));
     if options.stdin {
-        give("stdin", Some(input::text(std::io::stdin().lock())?.into()));
+        give(
+            "stdin",
+            Some(input::text(Stream::of(std::io::stdin())?)?.into()),
+        );
     }
     give("timeoutSeconds", options.timeout.map(seconds));
     give("ttlSeconds", options.ttl.map(seconds));

@@ -3,14 +3,16 @@
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use crate::stream::Stream;
+
 /// Prints data, and a line break where it does not end in one.
 ///
 /// # Errors
 /// Where it cannot be written, unless nobody reads any more, as with `| head`: that is no failure.
 pub(super) fn print(data: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
     let ending = if data.ends_with('\n') { "" } else { "\n" };
-    match write!(out, "{data}{ending}").and_then(|()| out.flush()) {
+    let text = format!("{data}{ending}");
+    match Stream::of(io::stdout())?.write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -21,7 +23,12 @@ pub(super) fn print(data: &str) -> io::Result<()> {
 /// # Errors
 /// Where standard error cannot be written to.
 pub(super) fn say(text: &str) -> io::Result<()> {
-    writeln!(io::stderr(), "{}", text.trim_end_matches('\n'))
+    write_err(format!("{}\n", text.trim_end_matches('\n')))
+}
+
+/// In one piece, so that others who write there come before or after it.
+fn write_err(text: String) -> io::Result<()> {
+    Stream::of(io::stderr())?.write_all(text.as_bytes())
 }
 
 /// A line that says how far something is. On a terminal it is written anew in its place; elsewhere each new state
@@ -54,17 +61,16 @@ impl Progress {
         if width.is_none() && is_too_soon {
             return Ok(());
         }
-        let mut err = io::stderr().lock();
-        match width {
+        write_err(match width {
             Some(width) => {
                 let part: String = line.chars().take(width.saturating_sub(1)).collect();
-                write!(err, "\r{ERASE}{part}")?;
+                format!("\r{ERASE}{part}")
             }
-            None => writeln!(err, "{line}")?,
-        }
+            None => format!("{line}\n"),
+        })?;
         self.shown = line;
         self.shown_at = Some(Instant::now());
-        err.flush()
+        Ok(())
     }
 
     /// Takes the line away, where it stands on a terminal.
@@ -76,9 +82,7 @@ impl Progress {
             return Ok(());
         }
         self.shown.clear();
-        let mut err = io::stderr().lock();
-        write!(err, "\r{ERASE}")?;
-        err.flush()
+        write_err(format!("\r{ERASE}"))
     }
 }
 

@@ -4,5 +4,4 @@ mod connection;
 mod input;
 mod output;
 pub mod stdio;
-mod stream;
 mod waits;

@@ -16,13 +16,13 @@ use tokio::sync::oneshot;
 use super::connection::{Connection, Parts};
 use super::input::Lines;
 use super::output::Output;
-use super::stream::Stream;
 use super::waits::answer_all;
 use crate::engine::Pool;
 use crate::limits::{
     ENDING_LOOK, SHUTDOWN_GRACE, UNTAKEN_PATIENCE, WORK_PATIENCE, open_requests, workers,
 };
 use crate::server::{Principal, Server};
+use crate::stream::Stream;
 
 /// How a stdio server treats its client.
 #[derive(Clone, Copy, Debug)]

@@ -42,6 +42,17 @@ fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>
     done(child.wait_with_output().expect("it can be waited for"))
 }
 
+/// The program with something else for its standard output.
+fn backburner_printing_to(dir: &TestDir, arguments: &[&str], output: impl Into<Stdio>) -> Done {
+    let mut command = Command::new(binary());
+    command.arg("--data-dir").arg(dir.data()).args(arguments);
+    let output = command
+        .stdin(Stdio::null())
+        .stdout(output)
+        .stderr(Stdio::piped());
+    done(output.output().expect("the binary can be started"))
+}
+
 fn done(output: Output) -> Done {
     Done {
         status: output.status.code(),

@@ -2,17 +2,25 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 
-/// A stream of a client. Whether it blocks is a property that all share who have it open, and one of them may not want
-/// it to: then this waits for it by itself.
+/// A stream that others have open too. Whether it blocks is a property that all of them share, and one of them may not
+/// want it to: then this waits for it by itself.
 #[derive(Debug)]
-pub(super) struct Stream(File);
+pub(crate) struct Stream(File);
 
 impl Stream {
+    /// Another descriptor of the same stream.
+    ///
+    /// # Errors
+    /// Where it is closed, or no descriptor is left.
+    pub(crate) fn of(stream: impl AsFd) -> io::Result<Self> {
+        Ok(stream.as_fd().try_clone_to_owned()?.into())
+    }
+
     fn wait(&self, until: PollFlags) -> io::Result<()> {
         match rustix::event::poll(&mut [PollFd::new(&self.0, until)], None) {
             Err(error) if error != Errno::INTR => Err(error.into()),
