@@ -3,7 +3,7 @@
 //! A word that the server says differently one day passes through as it is.
 
 /// What the server says, and what that is to a person; the longer one first where one is part of another.
-const WORDS: [(&str, &str); 14] = [
+const WORDS: [(&str, &str); 16] = [
     ("`idempotencyKey`", "`--key`"),
     ("idempotencyKey", "--key"),
     ("`timeoutSeconds`", "`--timeout`"),
@@ -15,6 +15,14 @@ const WORDS: [(&str, &str); 14] = [
     ("`env`", "`--env`"),
     ("`stdin`", "`--stdin`"),
     ("another `args`", "other arguments"),
+    (
+        "`args` is given, so `command` has to be a program alone and not ",
+        "several words were given, so the first one has to be a program alone and not ",
+    ),
+    (
+        "leave `args` out to run it as a shell line, or put every word behind the program into `args`",
+        "quote all of them as one to run a shell line, or give every word of the program's by itself",
+    ),
     (
         "with the Tasks extension by tasks/get with this id, in a terminal by",
         "by",

@@ -36,7 +36,10 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
     let called_at = now_ms();
-    let begun = begin(&mut client, call)?;
+    let begun = begin(&mut client, call).or_else(|error| {
+        explain_misplaced_option(&words)?;
+        Err(error)
+    })?;
     if shape != Shape::Id {
         terminal::say(&format!("task {}", begun.id))?;
     }

@@ -224,6 +224,17 @@ fn a_run_is_in_the_persons_directory_with_the_given_variables() {
 }
 
 #[test]
+fn a_shell_line_among_several_words_is_refused_in_plain_words() {
+    let dir = TestDir::new();
+    let run = backburner(&dir, &["run", "cargo test", "--release"]);
+    assert_eq!((run.status, run.stdout.as_str()), (Some(125), ""));
+    let words = "several words were given, so the first one has to be a program alone and not \"cargo test\"";
+    assert!(run.stderr.contains(words), "{run:?}");
+    assert!(!run.stderr.contains("`args`"), "{run:?}");
+    assert_plain(&run);
+}
+
+#[test]
 fn several_words_are_a_program_that_no_shell_looks_at() {
     let dir = TestDir::new();
     let run = backburner(&dir, &["run", "printf", "%s\\n", "$HOME; exit 9", "--json"]);
