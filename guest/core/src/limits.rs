@@ -4,9 +4,16 @@
 /// back after a weekend reads "expired" and not "unknown".
 pub(crate) const TOMBSTONE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
-/// How long after its record a job may still be unknown, in milliseconds. Between commit and start lie
-/// milliseconds; a server that needs longer than this is taken for dead, and its job is not run.
+/// How long after somebody first came upon its record a job may still be unknown, in milliseconds. Between commit and
+/// start lie milliseconds; a server that needs longer than this is taken for dead, and its job is not run. Counted from
+/// a moment at which the record was there: it carries the time at which its call began, and the commit may have waited
+/// for others since.
 pub(crate) const START_WINDOW_MS: u64 = 10_000;
+
+/// How long after the beginning of its call a job may be unknown at most, in milliseconds, whenever somebody came upon
+/// the record: of an old task nobody should hear that its job is about to start. A commit waits for at most 60 s, by
+/// the contract of `store`, and there may have been one before it, which conflicted.
+pub(crate) const START_LIMIT_MS: u64 = 120_000;
 
 /// How many tasks one sweep looks at in each index. A sweep shares its instance with requests, so it has to
 /// end within milliseconds.

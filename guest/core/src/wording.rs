@@ -1,8 +1,9 @@
-//! How the ways in which a job ends are called: the same words in a task's status message and in a call's result.
+//! How the ways in which a job ends, or does not begin, are called: the same words in a task's status message and in
+//! a call's result.
 //!
-//! Knows each [`End`], [`StopCause`] and [`Loss`], and nothing of who is told.
+//! Knows each [`End`], [`StopCause`], [`Loss`] and [`StartError`], and nothing of who is told.
 
-use crate::imports::{End, JobOutcome, Loss, StopCause};
+use crate::imports::{End, JobOutcome, Loss, StartError, StartErrorKind, StopCause};
 use crate::text::duration;
 
 /// What to do about a job of which nobody knows how far it got. A task that failed keeps its idempotency key, so
@@ -39,6 +40,32 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
     format!("being stopped after {elapsed} ({})", reason(cause))
 }
 
+/// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for a
+/// failed task now.
+pub(crate) fn not_run(error: &StartError, key_is_used: bool) -> String {
+    let detail = &error.detail;
+    let with = if key_is_used {
+        " with a new idempotencyKey"
+    } else {
+        ""
+    };
+    match error.kind {
+        StartErrorKind::BadDirectory => format!(
+            "the command was not run, its directory cannot be used: {detail}; correct `cwd`, then call again{with}"
+        ),
+        StartErrorKind::NoSpace => format!(
+            "the command was not run, the disk that holds the server's data directory is full: {detail}; free some \
+             space there, then call again{with}"
+        ),
+        StartErrorKind::BadSpec => format!(
+            "the command was not run: {detail}; correct the arguments, then call again{with}"
+        ),
+        StartErrorKind::AlreadyKnown | StartErrorKind::Other => {
+            format!("the command was not run: {detail}; call again later{with}")
+        }
+    }
+}
+
 /// Why nobody knows how a job ended, and what to do now.
 pub(crate) fn lost(loss: Loss) -> String {
     match loss {
@@ -53,8 +80,8 @@ pub(crate) fn lost(loss: Loss) -> String {
         // Not that it was not run: it leaves no trace either where its files were deleted, or where the machine
         // failed before they were on the disk.
         Loss::NeverStarted => format!(
-            "there is no trace of the job: its server ended before starting it, unless somebody deleted files of \
-             the server's data directory or the whole machine failed; {ADVICE}"
+            "there is no trace of the job: its server ended, or stood still for long, before starting it, unless \
+             somebody deleted files of the server's data directory or the whole machine failed; {ADVICE}"
         ),
     }
 }

@@ -339,6 +339,15 @@ fn assert_failed(world: &mut FakeWorld) {
     assert!(message.contains("new idempotencyKey"), "{message}");
 }
 
+/// Sees that the only task has failed for this reason.
+fn assert_failed_because(world: &mut FakeWorld, reason: &str) {
+    let id = only_task(world);
+    let task = Host::new("{}", "user").get(world, &id)["result"].take();
+    assert_eq!(task["status"], "failed", "{task}");
+    let error = json!({ "code": -32603, "message": reason });
+    assert_eq!(task["error"], error, "{task}");
+}
+
 #[test]
 fn a_job_of_which_nothing_is_kept_is_not_started_again() {
     let cases = [
@@ -478,16 +487,25 @@ fn a_first_call_that_fails_leaves_the_task_of_which_the_repeated_one_was_told() 
         let call = (Client::Tasks, "sleep 60");
         let fault = Some(Fault::NoSpace);
         let (first, other) = meanwhile(&mut world, call, after_calls, fault);
-        let first = parse(&first[0]);
-        assert!(first.to_string().contains("was not run"), "{first}");
+        let first = parse(&first[0])["result"]["content"][0]["text"].take();
+        let first = first.as_str().expect("a refusal has a text");
+        assert!(
+            first.contains("was not run") && first.contains("new idempotencyKey"),
+            "{first}"
+        );
         let Outcome::Reply(other) = other else {
             panic!("the other server answers at once: {other:?}");
         };
         let handle = parse(&other)["result"].take();
         assert_eq!(handle["taskId"], only_task(&world));
         assert!(handle.to_string().contains(says), "{handle}");
-        world.clock += 10_000;
-        assert_failed(&mut world);
+        // At once, with the reason that the first caller was told, and for ever.
+        for _ in 0..2 {
+            assert_failed_because(&mut world, first);
+            Host::new("{}", "user").server.sweep(&mut world, EPOCH);
+            world.clock += 60_000;
+        }
+        assert_eq!(world.store.keys("live/").len(), 0);
         assert_eq!(starts(&world), 0);
     }
 }
@@ -502,4 +520,110 @@ fn a_first_call_that_fails_alone_leaves_the_key_free() {
     assert_eq!(world.store.keys(""), Vec::<&str>::new());
     host.task(&mut world, &arguments("sleep 60"));
     assert_eq!(starts(&world), 1);
+}
+
+#[test]
+fn a_repeated_call_that_waits_hears_why_the_first_one_could_not_start_the_job() {
+    let mut world = FakeWorld::new(1);
+    let call = (Client::Plain, "sleep 60");
+    let (first, other) = meanwhile(&mut world, call, BEFORE_START, Some(Fault::NoSpace));
+    let Outcome::Wait(pending) = other else {
+        panic!("the job may still start: {other:?}");
+    };
+    let mut host = Host::new("{}", "user");
+    host.pending.insert(pending.request.clone(), pending);
+    let reply = host.wait(&mut world);
+    assert_eq!(world.clock, EPOCH, "it hears of it at once");
+    let first = parse(&first[0])["result"]["content"][0]["text"].take();
+    assert_eq!(reply["error"]["message"], first, "{reply}");
+}
+
+#[test]
+fn a_first_call_whose_task_cannot_be_removed_says_that_its_key_is_used_up() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let call = run(1, Client::Tasks, &arguments("sleep 60"));
+    // key, commit, start
+    world.faults.fill_disk(BEFORE_START);
+    let reply = host.ask(&mut world, &call);
+    let text = reply["result"]["content"][0]["text"].as_str();
+    let text = text.expect("a refusal has a text");
+    assert!(
+        text.contains("then call again with a new idempotencyKey"),
+        "{text}"
+    );
+    world.faults.clear();
+    host.ask(&mut world, &call);
+    world.clock += 10_000;
+    assert_failed(&mut world);
+    assert_eq!(starts(&world), 0);
+}
+
+#[test]
+fn a_first_call_without_a_key_is_told_of_none() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    world.faults.fill_disk(1);
+    let call = run(1, Client::Tasks, &json!({ "command": "true" }));
+    let reply = host.ask(&mut world, &call).to_string();
+    assert!(reply.contains("then call again\""), "{reply}");
+}
+
+/// Has another server handle this, which takes the present for this much later, when the first one has committed and is
+/// about to start the job. Gives what the first one answers.
+fn after_a_slow_commit(world: &mut FakeWorld, client: Client, late_ms: u64, call: Call) -> Value {
+    let mut host = Host::new(r#"{"directLimitMs":0,"syncLimitMs":0}"#, "user");
+    let mut cx = host.context(world);
+    cx.now += late_ms;
+    world.interference = Some(Interference {
+        after_calls: BEFORE_START,
+        cx,
+        call,
+    });
+    let reply = host.ask(world, &run(1, client, &arguments("sleep 60")));
+    assert!(world.interfered.take().is_some(), "it was due");
+    reply
+}
+
+/// What somebody else may do when a task was recorded.
+fn looks() -> [Call; 3] {
+    [
+        Call::Message(run(7, Client::Plain, &arguments("sleep 60"))),
+        Call::Message(run(7, Client::Tasks, &arguments("sleep 60"))),
+        Call::Sweep,
+    ]
+}
+
+#[test]
+fn a_job_whose_commit_waited_long_is_started_whoever_looks_at_its_task_before() {
+    for call in looks() {
+        for late_ms in [10_000, 60_000, 119_999] {
+            let mut world = FakeWorld::new(1);
+            let reply = after_a_slow_commit(&mut world, Client::Tasks, late_ms, call.clone());
+            assert_eq!(reply["result"]["status"], "working", "{reply}");
+            assert_eq!(starts(&world), 1, "{late_ms}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_stood_still_before_the_start_says_that_nothing_was_started() {
+    for (call, client) in looks()
+        .into_iter()
+        .flat_map(|call| [Client::Tasks, Client::Plain].map(|client| (call.clone(), client)))
+    {
+        let mut world = FakeWorld::new(1);
+        let reply = after_a_slow_commit(&mut world, client, 120_000, call);
+        assert_eq!(starts(&world), 0);
+        let text = reply.to_string();
+        assert!(
+            text.contains("stood still for long") && text.contains("new idempotencyKey"),
+            "{text}"
+        );
+        match client {
+            Client::Tasks => assert_eq!(reply["result"]["status"], "failed", "{reply}"),
+            Client::Plain => assert_eq!(reply["error"]["code"], -32603, "{reply}"),
+        }
+        assert_failed(&mut world);
+    }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::resume_call::{self, Wakened};
 use super::ticket::{HeldCall, WaitingCall};
 use crate::config::Config;
-use crate::imports::{StartError, StartErrorKind, World};
+use crate::imports::World;
 use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
@@ -21,10 +21,12 @@ use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
+use crate::task::start::Remains;
 use crate::task::{TaskId, wire};
 use crate::text::shorten;
 use crate::tool::ToolResult;
 use crate::tool::run::Arguments;
+use crate::wording;
 
 /// A call and who makes it.
 #[derive(Clone, Copy)]
@@ -106,27 +108,28 @@ fn attempt(
         Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
     };
     let order = Order::new(arguments, config);
+    // As if the job had ended: the task may have.
+    let wakened = Wakened {
+        config,
+        cx,
+        why: Wake::JobEnded,
+    };
     match begin(world, cx, &order)? {
-        Begun::Task(facts) => Ok(match waiting(config, cx, call, &facts.id) {
-            Some(waiting) => waiting.wait(),
-            None => Outcome::Reply(reply::task(id, wire::created(&facts, cx.now))),
-        }),
-        Begun::Earlier(loaded) => match waiting(config, cx, call, &loaded.facts.id) {
-            Some(waiting) => {
-                let wakened = Wakened {
-                    config,
-                    cx,
-                    why: Wake::JobEnded,
-                };
-                Ok(resume_call::look_at(
-                    world,
-                    wakened,
-                    waiting.repeated(),
-                    loaded,
-                ))
-            }
-            None => resume_call::earlier(world, cx, id, loaded),
-        },
+        Begun::Task(facts) if is_direct(config, call.client) => {
+            Ok(waiting(config, cx, call, &facts.id).wait())
+        }
+        Begun::Task(facts) => {
+            let handle = wire::created(&facts, cx.now);
+            Ok(Outcome::Reply(reply::task(id, handle)))
+        }
+        Begun::Overtaken(facts) => {
+            let waiting = waiting(config, cx, call, &facts.id);
+            Ok(resume_call::look(world, wakened, waiting))
+        }
+        Begun::Earlier(loaded) => {
+            let waiting = waiting(config, cx, call, &loaded.facts.id).repeated();
+            Ok(resume_call::look_at(world, wakened, waiting, loaded))
+        }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
         Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
         Begun::Refused(refused) => {
@@ -169,23 +172,25 @@ fn given_twice(arguments: &RawValue) -> Option<String> {
     Some(format!("env.{}", repeated(inner.env?)?))
 }
 
-/// How the call waits for its job; `None` where it is answered with the task at once.
-fn waiting(config: &Config, cx: &Context, call: Call<'_>, task: &TaskId) -> Option<WaitingCall> {
+/// Whether such a client may be answered with a result, and not only with a task.
+pub(super) fn is_direct(config: &Config, client: Client) -> bool {
+    client == Client::Plain || config.direct_limit_ms > 0
+}
+
+/// How the call waits for its job; not at all where its client gets a task at once.
+fn waiting(config: &Config, cx: &Context, call: Call<'_>, task: &TaskId) -> WaitingCall {
     let limit_ms = match call.client {
         Client::Tasks => config.direct_limit_ms,
         Client::Plain => config.sync_limit_ms,
     };
-    if call.client == Client::Tasks && limit_ms == 0 {
-        return None;
-    }
-    Some(WaitingCall {
+    WaitingCall {
         request: call.request.id.clone(),
         task: task.clone(),
         client: call.client,
         deadline: cx.now.saturating_add(limit_ms),
         is_repeated: false,
         start_by: None,
-    })
+    }
 }
 
 /// Keeps the call until the job of this task, whose idempotency key it repeats, has ended.
@@ -206,7 +211,10 @@ fn hold(held: Held<'_>, task: &TaskId) -> Outcome {
 
 fn refusal_in_words(refused: &Refused, order: &Order) -> String {
     match refused {
-        Refused::NotStarted(error) => not_started_in_words(error),
+        Refused::NotStarted(error, remains) => {
+            let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
+            wording::not_run(error, key_is_used)
+        }
         Refused::OtherOrder(differences) => format!(
             "`idempotencyKey` {:?} already stands for another call, with {}: repeat that call exactly to get its \
              task, or use a new key",
@@ -228,20 +236,4 @@ fn others(arguments: &[&str]) -> String {
         return "other arguments".to_owned();
     }
     format!("another `{}`", arguments.join("`, another `"))
-}
-
-fn not_started_in_words(error: &StartError) -> String {
-    let detail = &error.detail;
-    match error.kind {
-        StartErrorKind::BadDirectory => {
-            format!("the command was not run, its directory cannot be used: {detail}")
-        }
-        StartErrorKind::NoSpace => format!(
-            "the command was not run, the disk that holds the server's data directory is full: {detail}; \
-             free some space there, then call again"
-        ),
-        StartErrorKind::BadSpec | StartErrorKind::AlreadyKnown | StartErrorKind::Other => {
-            format!("the command was not run: {detail}")
-        }
-    }
 }

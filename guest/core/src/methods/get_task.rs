@@ -21,11 +21,12 @@ pub(super) fn handle(
         Settled::Terminal(facts, terminal) => {
             reply::complete(&request.id, wire::ended(&facts, &terminal))
         }
+        Settled::Starting(facts, _) => {
+            let task = wire::working(&facts, cx.now, status_message::STARTING);
+            reply::complete(&request.id, task)
+        }
         Settled::Working(facts, progress) => {
-            let message = match progress {
-                Some(progress) => status_message::working(world, &facts.id, &progress),
-                None => status_message::STARTING.to_owned(),
-            };
+            let message = status_message::working(world, &facts.id, &progress);
             reply::complete(&request.id, wire::working(&facts, cx.now, &message))
         }
         Settled::Expired => return Err(RpcError::ExpiredTask),

@@ -1,10 +1,10 @@
 //! The second half of `tools/call`: what a call that waited for its job is answered with.
 
-use super::call_tool::{self, tool_result};
+use super::call_tool::{self, is_direct, tool_result};
 use super::failure;
 use super::ticket::{HeldCall, Ticket, WaitingCall};
 use crate::config::Config;
-use crate::imports::{Failure, JobState, StoreError, World};
+use crate::imports::{Failure, JobState, Progress, StoreError, World};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::{Id, RpcError, reply};
@@ -52,7 +52,7 @@ pub(crate) fn resume(
 }
 
 /// Looks at the task of a call, and answers the call or has it wait on.
-fn look(world: &mut impl World, wakened: Wakened<'_>, call: WaitingCall) -> Outcome {
+pub(super) fn look(world: &mut impl World, wakened: Wakened<'_>, call: WaitingCall) -> Outcome {
     match own(world, wakened.cx, &call.task) {
         Ok(loaded) => look_at(world, wakened, call, loaded),
         Err(error) => unanswered(wakened, call, &error),
@@ -66,7 +66,12 @@ pub(super) fn look_at(
     call: WaitingCall,
     loaded: Loaded,
 ) -> Outcome {
-    answer(world, wakened, &call, loaded).unwrap_or_else(|error| unanswered(wakened, call, &error))
+    let answered = if is_direct(wakened.config, call.client) {
+        answer(world, wakened, &call, loaded)
+    } else {
+        handle(world, wakened.cx, &call, loaded)
+    };
+    answered.unwrap_or_else(|error| unanswered(wakened, call, &error))
 }
 
 /// Whether the call may wait on. The time at which a job that was not known has to be is no deadline of its call.
@@ -88,7 +93,7 @@ fn begin(
     why: Wake,
 ) -> Result<Outcome, RpcError> {
     match why {
-        // Nobody waits for what was taken back either.
+        // What was taken back does not come here, and nobody would wait for it either.
         Wake::Shutdown | Wake::Cancelled => {
             let refused = ToolResult::refused(call_tool::ENDING.to_owned());
             Ok(tool_result(&held.request, refused))
@@ -97,26 +102,23 @@ fn begin(
     }
 }
 
-/// The handle of the task of an earlier call, with the status that it has by now.
-pub(super) fn earlier(
+/// The handle of a task, with the status that it has by now.
+fn handle(
     world: &mut impl World,
     cx: &Context,
-    request: &Id,
+    call: &WaitingCall,
     loaded: Loaded,
 ) -> Result<Outcome, RpcError> {
     Ok(match settle(world, cx.now, loaded)? {
-        Settled::Working(facts, progress) => {
-            let task = match progress {
-                Some(_) => wire::created_earlier(&facts, cx.now),
-                None => wire::working(&facts, cx.now, status_message::STARTING),
-            };
-            Outcome::Reply(reply::task(request, task))
-        }
-        Settled::Terminal(facts, terminal) => {
-            Outcome::Reply(reply::task(request, wire::ended_earlier(&facts, &terminal)))
-        }
-        Settled::Expired => expired(request),
+        Settled::Starting(facts, _) => task(call, starting(&facts, cx)),
+        Settled::Working(facts, _) => task(call, working(call, &facts, cx)),
+        Settled::Terminal(facts, terminal) => task(call, wire::handle(&facts, &terminal)),
+        Settled::Expired => expired(&call.request),
     })
+}
+
+fn task(call: &WaitingCall, task: wire::Task<'_>) -> Outcome {
+    Outcome::Reply(reply::task(&call.request, task))
 }
 
 /// What becomes of a call whose task cannot be looked at.
@@ -140,40 +142,59 @@ fn answer(
 ) -> Result<Outcome, RpcError> {
     let Wakened { config, cx, why } = wakened;
     if call.client == Client::Tasks && why != Wake::JobEnded && call.start_by.is_none() {
-        let handle = match &loaded.state {
-            State::Live(_) => working(call, &loaded.facts, cx),
-            State::Terminal(terminal) => wire::ended_earlier(&loaded.facts, terminal),
-        };
-        return Ok(Outcome::Reply(reply::task(&call.request, handle)));
+        return Ok(task(call, unlooked(call, &loaded, cx)));
     }
-    match settle(world, cx.now, loaded)? {
-        Settled::Terminal(facts, terminal) => terminal_result(world, call, &facts, terminal),
-        Settled::Working(facts, progress) if may_wait(wakened, call) => {
-            let start_by = progress.is_none().then(|| facts.start_window_ends_at());
-            let call = call.clone();
-            Ok(WaitingCall { start_by, ..call }.wait())
+    let is_plain = call.client == Client::Plain;
+    Ok(match settle(world, cx.now, loaded)? {
+        Settled::Terminal(facts, terminal) => return ended(world, call, &facts, terminal),
+        Settled::Expired => expired(&call.request),
+        Settled::Starting(_, start_by) if may_wait(wakened, call) => wait_on(call, Some(start_by)),
+        Settled::Working(..) if may_wait(wakened, call) => wait_on(call, None),
+        Settled::Starting(facts, _) if is_plain => goes_on(world, config, &facts, None, call),
+        Settled::Working(facts, progress) if is_plain => {
+            goes_on(world, config, &facts, Some(&progress), call)
         }
+        Settled::Starting(facts, _) => task(call, starting(&facts, cx)),
         // A job that ended and is not over when the time is up: what is left of it cannot be killed yet.
-        Settled::Working(facts, progress) if call.client == Client::Tasks => {
-            let task = match progress {
-                Some(_) => working(call, &facts, cx),
-                None => wire::working(&facts, cx.now, status_message::STARTING),
-            };
-            Ok(Outcome::Reply(reply::task(&call.request, task)))
-        }
-        Settled::Working(facts, progress) => {
-            let has_key = facts.idempotency_key.is_some();
-            let running = Running {
-                id: call.task.as_str(),
-                progress: progress.as_ref(),
-                next_wait_ms: has_key.then_some(config.sync_limit_ms),
-                show_command: config.show_command.as_deref(),
-            };
-            let result = run::still_running(world, &running);
-            Ok(tool_result(&call.request, result))
-        }
-        Settled::Expired => Ok(expired(&call.request)),
+        Settled::Working(facts, _) => task(call, working(call, &facts, cx)),
+    })
+}
+
+/// The handle of a task at whose job nobody has looked now.
+fn unlooked<'a>(call: &WaitingCall, loaded: &'a Loaded, cx: &Context) -> wire::Task<'a> {
+    match &loaded.state {
+        State::Terminal(terminal) if call.is_repeated => wire::handle(&loaded.facts, terminal),
+        // A first call's task begins as working, and its client asks next: some do not expect anything else.
+        State::Terminal(_) | State::Live(_) => working(call, &loaded.facts, cx),
     }
+}
+
+fn wait_on(call: &WaitingCall, start_by: Option<u64>) -> Outcome {
+    let call = call.clone();
+    WaitingCall { start_by, ..call }.wait()
+}
+
+/// What a client without Tasks is told whose call cannot wait longer.
+fn goes_on(
+    world: &mut impl World,
+    config: &Config,
+    facts: &Durable<Facts>,
+    progress: Option<&Progress>,
+    call: &WaitingCall,
+) -> Outcome {
+    let has_key = facts.idempotency_key.is_some();
+    let running = Running {
+        id: facts.id.as_str(),
+        progress,
+        next_wait_ms: has_key.then_some(config.sync_limit_ms),
+        show_command: config.show_command.as_deref(),
+    };
+    tool_result(&call.request, run::still_running(world, &running))
+}
+
+/// The handle of a task whose job is not known yet.
+fn starting<'a>(facts: &'a Durable<Facts>, cx: &Context) -> wire::Task<'a> {
+    wire::working(facts, cx.now, status_message::STARTING)
 }
 
 /// The handle of a task whose end nobody has seen.
@@ -199,10 +220,11 @@ fn unseen(config: &Config, call: &WaitingCall, detail: &str) -> Outcome {
     tool_result(&call.request, ToolResult::refused(text))
 }
 
-fn terminal_result(
+/// What a call gets whose task has ended.
+fn ended(
     world: &mut impl World,
     call: &WaitingCall,
-    facts: &Facts,
+    facts: &Durable<Facts>,
     terminal: Terminal,
 ) -> Result<Outcome, RpcError> {
     let result = match terminal.ending {

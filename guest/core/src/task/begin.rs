@@ -5,7 +5,7 @@ use super::idempotency::{self, Claim, claim};
 use super::keys::{self, Owner};
 use super::order::Order;
 use super::record::{Facts, Live, State, TaskRecord};
-use super::start::start;
+use super::start::{Remains, Start, start};
 use super::{Durable, TaskId, spec};
 use crate::imports::{
     Change, Expectation, JobSpec, StartError, Store, StoreError, StoreErrorKind, World,
@@ -19,6 +19,8 @@ use crate::rpc::RpcError;
 pub(crate) enum Begun {
     /// A task whose job was started now.
     Task(Durable<Facts>),
+    /// A task whose job was not started: somebody else decided over it before, and its state says so.
+    Overtaken(Durable<Facts>),
     /// The task of an earlier call with the same idempotency key.
     Earlier(Loaded),
     /// Nothing yet: the idempotency key stands for this task, which has expired and whose job is being stopped.
@@ -31,8 +33,8 @@ pub(crate) enum Begun {
 /// Why an order was not carried out.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// The job could not be started.
-    NotStarted(StartError),
+    /// The job could not be started, and this is what is left of its task.
+    NotStarted(StartError, Remains),
     /// The idempotency key stands for a task that another order made, which differs in these arguments; in none
     /// where its record is damaged.
     OtherOrder(Vec<&'static str>),
@@ -87,7 +89,7 @@ fn attempt(
     };
     match claim(world, cx.now, slot)? {
         Claim::Free(expect) => create(world, cx, order, Some((slot, expect))),
-        Claim::Taken(loaded) => join(world, order, loaded),
+        Claim::Taken(loaded) => join(world, cx.now, order, loaded),
         Claim::Ending(id) => Ok(Some(Begun::Ending(id))),
     }
 }
@@ -101,9 +103,10 @@ fn create(
     let record = record(TaskId::from_random_bytes(world.random_bytes()), cx, order);
     let indexes = indexes(&record.facts, slot)?;
     match write(world, record, Expectation::Absent, indexes) {
-        Ok(facts) => Ok(Some(match start(world, &facts, &order.spec) {
-            Ok(()) => Begun::Task(facts),
-            Err(error) => Begun::Refused(Refused::NotStarted(error)),
+        Ok(facts) => Ok(Some(match start(world, cx.now, &facts, &order.spec) {
+            Start::Started => Begun::Task(facts),
+            Start::Overtaken => Begun::Overtaken(facts),
+            Start::Failed(error, remains) => Begun::Refused(Refused::NotStarted(error, remains)),
         })),
         Err(error) => refusal(error),
     }
@@ -134,6 +137,7 @@ fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
         state: State::Live(Live {
             shared: false,
             cancel_requested: false,
+            seen_at: None,
         }),
     }
 }
@@ -157,7 +161,12 @@ fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
 
 /// Gives the task of an earlier call for this one's, and never starts its job: one that is not known may have run,
 /// and its files were deleted.
-fn join(store: &mut impl Store, order: &Order, loaded: Loaded) -> Result<Option<Begun>, RpcError> {
+fn join(
+    store: &mut impl Store,
+    now: u64,
+    order: &Order,
+    loaded: Loaded,
+) -> Result<Option<Begun>, RpcError> {
     let Some(recorded) = loaded.facts.job_spec() else {
         return Ok(Some(Begun::Refused(Refused::OtherOrder(Vec::new()))));
     };
@@ -166,18 +175,25 @@ fn join(store: &mut impl Store, order: &Order, loaded: Loaded) -> Result<Option<
         return Ok(Some(Begun::Refused(Refused::OtherOrder(differences))));
     }
     match loaded.state {
-        State::Live(live) if !live.shared => share(store, &loaded, live),
+        State::Live(live) if !live.shared => share(store, now, &loaded, live),
         State::Live(_) | State::Terminal(_) => Ok(Some(Begun::Earlier(loaded))),
     }
 }
 
 /// Says in the record that somebody is told of the task, before anybody is: the first call may still fail to start the
 /// job, and would then remove the task. A job that shows is no sign that it has not failed yet.
-fn share(store: &mut impl Store, loaded: &Loaded, live: Live) -> Result<Option<Begun>, RpcError> {
+fn share(
+    store: &mut impl Store,
+    now: u64,
+    loaded: &Loaded,
+    live: Live,
+) -> Result<Option<Begun>, RpcError> {
     let record = TaskRecord {
         facts: Facts::clone(&loaded.facts),
         state: State::Live(Live {
             shared: true,
+            // Whether its job is known is not asked here: where it is, nobody will want to know this.
+            seen_at: live.seen_at.or(Some(now)),
             ..live
         }),
     };

@@ -11,8 +11,10 @@ use crate::wording;
 /// The state of a task whose end nobody has written down.
 #[derive(Debug)]
 pub(crate) enum Derived {
-    /// Its job runs; `None` where it is about to.
-    Working(Option<Progress>),
+    /// Nobody knows its job. It may still be started until this moment, in milliseconds since 1970.
+    Starting(u64),
+    /// Its job runs.
+    Working(Progress),
     /// Its job has ended like this. Deriving it again gives the same.
     Ended(Terminal),
     /// Its job never ran and never will. What that means depends on the record, so it is not settled
@@ -22,8 +24,8 @@ pub(crate) enum Derived {
     Expired,
 }
 
-/// Asks the job. One that is still unknown after its start window is made never-startable: whoever
-/// wanted to start it is taken for dead.
+/// Asks the job. One that is still unknown when it has to be known is made never-startable: whoever wanted to start it
+/// is taken for dead.
 ///
 /// # Errors
 /// Those of [`Jobs`].
@@ -34,25 +36,16 @@ pub(crate) fn derive(
     live: Live,
 ) -> Result<Derived, Failure> {
     let id = &facts.id;
-    let state = jobs.inspect(id.as_str())?;
-    let may_still_start = !live.cancel_requested && now < facts.start_window_ends_at();
-    if state != JobState::Unknown || may_still_start {
-        return from_state(jobs, facts, live, state);
+    let start_by = facts.start_by(live.seen_at.unwrap_or(now));
+    let mut state = jobs.inspect(id.as_str())?;
+    let may_still_start = !live.cancel_requested && now < start_by;
+    if state == JobState::Unknown && !may_still_start {
+        jobs.stop(id.as_str(), StopReason::Cancelled)?;
+        state = jobs.inspect(id.as_str())?;
     }
-    jobs.stop(id.as_str(), StopReason::Cancelled)?;
-    let state = jobs.inspect(id.as_str())?;
-    from_state(jobs, facts, live, state)
-}
-
-fn from_state(
-    jobs: &mut impl Jobs,
-    facts: &Facts,
-    live: Live,
-    state: JobState,
-) -> Result<Derived, Failure> {
     match state {
-        JobState::Unknown => Ok(Derived::Working(None)),
-        JobState::Running(progress) => Ok(Derived::Working(Some(progress))),
+        JobState::Unknown => Ok(Derived::Starting(start_by)),
+        JobState::Running(progress) => Ok(Derived::Working(progress)),
         JobState::Ended(outcome) => from_outcome(jobs, facts, live, &outcome),
     }
 }
@@ -122,13 +115,6 @@ fn failed(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome, message: Stri
     Terminal {
         ended_at: outcome.ended_at,
         status_message: status_message::with_last_line(jobs, id, outcome, message.clone()),
-        ending: Ending::Failed(failure(message)),
-    }
-}
-
-fn failure(message: String) -> TaskError {
-    TaskError {
-        code: -32603,
-        message,
+        ending: Ending::Failed(TaskError::internal(message)),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::call_result::CallResult;
 use super::{TaskId, spec};
 use crate::imports::JobSpec;
-use crate::limits::{START_WINDOW_MS, TOMBSTONE_MS};
+use crate::limits::{START_LIMIT_MS, START_WINDOW_MS, TOMBSTONE_MS};
 
 /// What can be under `task/<id>`. The tag is the kind and its format number; it comes first, so that what
 /// follows is read in one pass.
@@ -85,6 +85,10 @@ pub(crate) struct Live {
     pub(crate) shared: bool,
     /// Whether the owner cancelled the task before its job was known.
     pub(crate) cancel_requested: bool,
+    /// When somebody first came upon the record and its job might not be known yet, in milliseconds since 1970; `None`
+    /// where nobody has. The call that made the record does not count: when its commit was over, nobody can know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seen_at: Option<u64>,
 }
 
 /// How a task ended.
@@ -130,6 +134,16 @@ pub(crate) struct Tombstone {
     pub(crate) expired_at: u64,
 }
 
+impl TaskError {
+    /// The error of a task whose job could not be run, or of whose end nobody knows.
+    pub(crate) fn internal(message: String) -> Self {
+        Self {
+            code: -32603,
+            message,
+        }
+    }
+}
+
 impl TaskRecord {
     /// The text for the store.
     pub(crate) fn to_text(&self) -> String {
@@ -149,9 +163,11 @@ impl Facts {
         self.expires_at().is_some_and(|moment| moment <= now)
     }
 
-    /// Until when an unknown job may still be started by the call that recorded it, in milliseconds since 1970.
-    pub(crate) fn start_window_ends_at(&self) -> u64 {
-        self.created_at.saturating_add(START_WINDOW_MS)
+    /// Until when an unknown job may still be started by the call that recorded it, where somebody came upon the record
+    /// at `seen_at`; both in milliseconds since 1970.
+    pub(crate) fn start_by(&self, seen_at: u64) -> u64 {
+        let limit = self.created_at.saturating_add(START_LIMIT_MS);
+        seen_at.saturating_add(START_WINDOW_MS).min(limit)
     }
 
     /// What is to run; `None` where the record was damaged.

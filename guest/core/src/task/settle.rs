@@ -2,7 +2,7 @@
 
 use super::derive::{Derived, derive};
 use super::durable::{Found, Loaded, load, write};
-use super::record::{Facts, State, TaskRecord, Terminal};
+use super::record::{Facts, Live, State, TaskRecord, Terminal};
 use super::{Durable, keys};
 use crate::imports::{Change, Expectation, Progress, Store, StoreError, StoreErrorKind, World};
 use crate::limits::CONFLICT_ATTEMPTS;
@@ -11,8 +11,10 @@ use crate::rpc::RpcError;
 /// The state of a task.
 #[derive(Debug)]
 pub(crate) enum Settled {
-    /// Its job runs; no progress where it is about to.
-    Working(Durable<Facts>, Option<Progress>),
+    /// Its job is about to start, or never will be: that is certain at this moment, in milliseconds since 1970.
+    Starting(Durable<Facts>, u64),
+    /// Its job runs.
+    Working(Durable<Facts>, Progress),
     /// It has ended.
     Terminal(Durable<Facts>, Terminal),
     /// Its time to live has passed.
@@ -59,12 +61,16 @@ fn attempt(world: &mut impl World, now: u64, loaded: Loaded) -> Result<Option<Se
         State::Terminal(terminal) => return Ok(Some(Settled::Terminal(facts, terminal))),
     };
     let (terminal, basis) = match derive(world, now, &facts, live)? {
+        Derived::Starting(start_by) => {
+            let is_current = live.seen_at.is_some() || see(world, now, &facts, live, version);
+            return Ok(is_current.then_some(Settled::Starting(facts, start_by)));
+        }
         Derived::Working(progress) => return Ok(Some(Settled::Working(facts, progress))),
         Derived::Expired => return Ok(Some(Settled::Expired)),
         Derived::Ended(terminal) => (terminal, Basis::Job),
         Derived::NeverRan(terminal) => (terminal, Basis::Record),
     };
-    match (persist(world, &facts, &terminal, version), basis) {
+    match (end(world, &facts, &terminal, version), basis) {
         (Err(error), _) if error.kind == StoreErrorKind::Conflict => Ok(None),
         (Err(error), Basis::Record) => Err(error.into()),
         (Ok(()), _) | (Err(_), Basis::Job) => Ok(Some(Settled::Terminal(facts, terminal))),
@@ -80,7 +86,26 @@ enum Basis {
     Record,
 }
 
-fn persist(
+/// Writes down that somebody came upon a task whose job is not known, so that its server is waited for from now on. Gives
+/// false where somebody else wrote in between. Where it cannot be written down, the next one who comes does that; a
+/// task is not waited for in vain, as there is a last moment for its start in any case.
+fn see(store: &mut impl Store, now: u64, facts: &Durable<Facts>, live: Live, version: u64) -> bool {
+    let record = TaskRecord {
+        facts: Facts::clone(facts),
+        state: State::Live(Live {
+            seen_at: Some(now),
+            ..live
+        }),
+    };
+    let written = write(store, record, Expectation::WrittenBy(version), Vec::new());
+    !matches!(written, Err(error) if error.kind == StoreErrorKind::Conflict)
+}
+
+/// Writes down how a task ended, where its record is still that of this version.
+///
+/// # Errors
+/// Those of [`Store::commit`]; then nothing has changed.
+pub(super) fn end(
     store: &mut impl Store,
     facts: &Facts,
     terminal: &Terminal,

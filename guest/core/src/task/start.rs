@@ -1,4 +1,4 @@
-//! Starting the job of a recorded task, and taking the record back where that fails.
+//! Starting the job of a recorded task, and what becomes of the record where that fails.
 //!
 //! Only the call that made the record starts its job, once: nobody else can know whether it has run, as what is kept
 //! of a job may be deleted behind the server's back.
@@ -6,46 +6,107 @@
 use super::durable::{Found, Loaded, load};
 use super::idempotency;
 use super::keys::{self, Owner};
-use super::record::{Facts, Live, State};
-use crate::imports::{Change, Expectation, JobSpec, StartError, StartErrorKind, Store, World};
+use super::record::{Ending, Facts, Live, State, TaskError, Terminal};
+use super::settle::end;
+use crate::imports::{
+    Change, Expectation, JobSpec, StartError, StartErrorKind, StopReason, Store, StoreError,
+    StoreErrorKind, World,
+};
+use crate::limits::CONFLICT_ATTEMPTS;
 use crate::rpc::RpcError;
+use crate::wording;
 
-/// Starts the job of a task that this call has just recorded.
-///
-/// # Errors
-/// [`StartError`] where the job was not started and never will be; the task is gone, unless somebody was told of it
-/// or the store failed: then it is a failed one before long.
-pub(crate) fn start(
-    world: &mut impl World,
-    facts: &Facts,
-    spec: &JobSpec,
-) -> Result<(), StartError> {
+/// What became of the start.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// The job was started.
+    Started,
+    /// Somebody else decided over the task before: its owner cancelled it, or its start came too late. The job was not
+    /// started, and the record or the job says which of them.
+    Overtaken,
+    /// The job was not started, and never will be.
+    Failed(StartError, Remains),
+}
+
+/// What is left of a task whose job was not started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Remains {
+    /// Nothing: it is as if nobody had asked, and its idempotency key is free.
+    Nothing,
+    /// The task, which has failed, and for which its idempotency key stands.
+    Task,
+}
+
+/// Starts the job of a task that was recorded by the call that comes at `now`.
+pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, spec: &JobSpec) -> Start {
     match world.start(facts.id.as_str(), spec) {
-        Ok(()) => Ok(()),
-        // The task was cancelled, or its start came too late: the job knows, here it is all the same.
-        Err(error) if error.kind == StartErrorKind::AlreadyKnown => Ok(()),
+        Ok(()) => Start::Started,
+        Err(error) if error.kind == StartErrorKind::AlreadyKnown => Start::Overtaken,
         Err(error) => {
-            // Where this fails the record stays, without a job: whoever reads it next says that there is no trace of
-            // it. The reason why the job was not started is the better answer.
-            let _ = take_back(world, facts);
-            Err(error)
+            let remains = give_up(world, facts, &not_run(now, facts, &error));
+            Start::Failed(error, remains)
         }
     }
 }
 
-/// Removes a task that nobody was told of.
-fn take_back(store: &mut impl Store, facts: &Facts) -> Result<(), RpcError> {
-    let Found::Task(loaded) = load(store, &facts.id)? else {
-        return Ok(());
-    };
-    if matches!(loaded.state, State::Live(Live { shared: false, .. })) {
-        let changes = removals(store, &loaded)?;
-        store.commit(changes)?;
+/// The end of a task whose job could not be started. Only who gets the task by its idempotency key reads it.
+fn not_run(now: u64, facts: &Facts, error: &StartError) -> Terminal {
+    let message = wording::not_run(error, facts.idempotency_key.is_some());
+    Terminal {
+        ended_at: now,
+        status_message: message.clone(),
+        ending: Ending::Failed(TaskError::internal(message)),
     }
-    Ok(())
 }
 
-fn removals(store: &mut impl Store, loaded: &Loaded) -> Result<Vec<Change>, RpcError> {
+/// Removes the task, or has it end like this where somebody was told of it, or where it cannot be removed.
+fn give_up(world: &mut impl World, facts: &Facts, terminal: &Terminal) -> Remains {
+    for _ in 0..CONFLICT_ATTEMPTS {
+        match attempt(world, facts, terminal) {
+            Ok(Remains::Nothing) => return Remains::Nothing,
+            Ok(Remains::Task) => break,
+            Err(RpcError::Store(error)) if error.kind == StoreErrorKind::Conflict => {}
+            // Nothing can be written. The record stays as it is, and whoever reads it next says that there is no trace
+            // of its job. The reason why it was not started is the better answer to this call.
+            Err(_) => break,
+        }
+    }
+    // Not before the end is written down: a job that was stopped before it was started is taken for one whose server
+    // died, and that is what would be recorded of it. After it, it wakes who waits for the job. Where it fails they
+    // wake later.
+    let _ = world.stop(facts.id.as_str(), StopReason::Cancelled);
+    Remains::Task
+}
+
+/// # Errors
+/// [`StoreErrorKind::Conflict`] where somebody else wrote in between, and any other where nothing can be written.
+fn attempt(
+    store: &mut impl Store,
+    facts: &Facts,
+    terminal: &Terminal,
+) -> Result<Remains, RpcError> {
+    let Found::Task(loaded) = load(store, &facts.id)? else {
+        return Ok(Remains::Nothing);
+    };
+    match loaded.state {
+        State::Terminal(_) => return Ok(Remains::Task),
+        State::Live(Live { shared: false, .. }) => match remove(store, &loaded) {
+            Ok(()) => return Ok(Remains::Nothing),
+            Err(error @ RpcError::Store(StoreError { kind, .. }))
+                if kind == StoreErrorKind::Conflict =>
+            {
+                return Err(error);
+            }
+            Err(_) => {}
+        },
+        State::Live(Live { shared: true, .. }) => {}
+    }
+    end(store, &loaded.facts, terminal, loaded.version)?;
+    Ok(Remains::Task)
+}
+
+/// Removes a task that nobody was told of.
+fn remove(store: &mut impl Store, loaded: &Loaded) -> Result<(), RpcError> {
     let facts = &loaded.facts;
     let owner = Owner::new(&facts.principal)?;
     let mut changes = vec![Change::Remove {
@@ -67,5 +128,6 @@ fn removals(store: &mut impl Store, loaded: &Loaded) -> Result<Vec<Change>, RpcE
         key,
         expect: Expectation::Anything,
     }));
-    Ok(changes)
+    store.commit(changes)?;
+    Ok(())
 }

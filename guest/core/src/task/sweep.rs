@@ -98,8 +98,8 @@ fn repair(world: &mut impl World, now: u64, entry: &Entry) -> Result<Option<u64>
         State::Terminal(_) => unlist(world, entry),
         State::Live(_) if loaded.facts.have_expired(now) => Ok(None),
         State::Live(_) => match settle(world, now, loaded)? {
-            Settled::Working(facts, None) => Ok(Some(facts.start_window_ends_at())),
-            Settled::Working(_, Some(_)) | Settled::Terminal(..) | Settled::Expired => Ok(None),
+            Settled::Starting(_, start_by) => Ok(Some(start_by)),
+            Settled::Working(..) | Settled::Terminal(..) | Settled::Expired => Ok(None),
         },
     }
 }

@@ -92,11 +92,11 @@ pub(crate) fn ended<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Ta
     }
 }
 
-/// The handle of a task that an earlier call created and that has ended since: its true status, and nothing that a
-/// handle must not carry. The result comes from `tasks/get`, as that of any task.
+/// The handle of a task that has ended before its caller was told of it: its true status, and nothing that a handle must
+/// not carry. The result comes from `tasks/get`, as that of any task.
 ///
 /// *Source:* SEP-2663, Task Creation: the seed state is "typically (though not necessarily)" `working`.
-pub(crate) fn ended_earlier<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Task<'a> {
+pub(crate) fn handle<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Task<'a> {
     Task {
         result: None,
         error: None,

@@ -1,4 +1,4 @@
-//! Failures of imports, injected at a chosen call.
+//! Failures of imports, injected at a chosen call, or from one on.
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +18,18 @@ pub(crate) enum Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Faults {
     planned: Option<(u64, Fault)>,
+    full_from: Option<u64>,
     calls: u64,
     is_crashed: bool,
+}
+
+/// What a call does with a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It needs no room there.
+    Read,
+    /// It needs room there.
+    Write,
 }
 
 /// What a call has to do.
@@ -39,6 +49,11 @@ impl Faults {
         self.planned = Some((self.calls + calls, fault));
     }
 
+    /// Lets the disk be full from the `calls`-th call from now on, counted from 0, until [`Self::clear`].
+    pub(crate) fn fill_disk(&mut self, calls: u64) {
+        self.full_from = Some(self.calls + calls);
+    }
+
     /// Takes back what was planned, and brings a crashed server back to life as a new one. Gives whether it
     /// had crashed.
     pub(crate) fn clear(&mut self) -> bool {
@@ -53,13 +68,15 @@ impl Faults {
     }
 
     /// Counts a call and says what it has to do.
-    pub(crate) fn next(&mut self) -> Verdict {
+    pub(crate) fn next(&mut self, access: Access) -> Verdict {
         let call = self.calls;
         self.calls += 1;
         if self.is_crashed {
             return Verdict::Fail(Fault::CrashBefore);
         }
+        let is_full = self.full_from.is_some_and(|from| from <= call);
         match self.planned {
+            _ if is_full && access == Access::Write => Verdict::Fail(Fault::NoSpace),
             Some((at, fault)) if at == call => {
                 self.is_crashed = matches!(fault, Fault::CrashBefore | Fault::CrashAfter);
                 match fault {

@@ -6,7 +6,7 @@ use backburner_core::imports::{
     StopReason, Store, StoreError, StoreErrorKind, Versioned,
 };
 
-use super::faults::{Fault, Faults, Verdict};
+use super::faults::{Access, Fault, Faults, Verdict};
 use super::interference::Interference;
 use super::jobs::FakeJobs;
 use super::random::Random;
@@ -49,10 +49,11 @@ impl FakeWorld {
 
     fn store_call<T>(
         &mut self,
+        access: Access,
         call: impl FnOnce(&mut FakeStore) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.interfere();
-        match self.faults.next() {
+        match self.faults.next(access) {
             Verdict::Work => call(&mut self.store),
             Verdict::Fail(Fault::NoSpace) => Err(error(StoreErrorKind::NoSpace)),
             Verdict::Fail(_) => Err(error(StoreErrorKind::Other)),
@@ -77,13 +78,14 @@ impl FakeWorld {
 
     fn jobs_call<T>(
         &mut self,
+        access: Access,
         call: impl FnOnce(&mut FakeJobs, u64) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let failure = || Failure {
             detail: "made up by the fake jobs".to_owned(),
         };
         self.interfere();
-        match self.faults.next() {
+        match self.faults.next(access) {
             Verdict::Work => call(&mut self.jobs, self.clock),
             Verdict::Fail(_) => Err(failure()),
             Verdict::WorkThenFail => {
@@ -96,7 +98,7 @@ impl FakeWorld {
 
 impl Store for FakeWorld {
     fn get(&mut self, key: &str) -> Result<Option<Versioned>, StoreError> {
-        self.store_call(|store| store.get(key))
+        self.store_call(Access::Read, |store| store.get(key))
     }
 
     fn scan(
@@ -105,11 +107,11 @@ impl Store for FakeWorld {
         after: Option<&str>,
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError> {
-        self.store_call(|store| store.scan(prefix, after, limit))
+        self.store_call(Access::Read, |store| store.scan(prefix, after, limit))
     }
 
     fn commit(&mut self, changes: Vec<Change>) -> Result<(), StoreError> {
-        self.store_call(|store| store.commit(changes))
+        self.store_call(Access::Write, |store| store.commit(changes))
     }
 }
 
@@ -122,7 +124,7 @@ impl Jobs for FakeWorld {
             })
         };
         self.interfere();
-        match self.faults.next() {
+        match self.faults.next(Access::Write) {
             Verdict::Work => self.jobs.start(self.clock, id, spec),
             Verdict::Fail(fault) => {
                 self.fail_to_start(id, spec);
@@ -144,22 +146,24 @@ impl Jobs for FakeWorld {
     }
 
     fn stop(&mut self, id: &str, reason: StopReason) -> Result<(), Failure> {
-        self.jobs_call(|jobs, now| {
+        self.jobs_call(Access::Write, |jobs, now| {
             jobs.stop(now, id, reason);
             Ok(())
         })
     }
 
     fn inspect(&mut self, id: &str) -> Result<JobState, Failure> {
-        self.jobs_call(|jobs, now| Ok(jobs.inspect(now, id)))
+        self.jobs_call(Access::Read, |jobs, now| Ok(jobs.inspect(now, id)))
     }
 
     fn read(&mut self, id: &str, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
-        self.jobs_call(|jobs, now| Ok(jobs.read(now, id, offset, limit)))
+        self.jobs_call(Access::Read, |jobs, now| {
+            Ok(jobs.read(now, id, offset, limit))
+        })
     }
 
     fn forget(&mut self, id: &str) -> Result<(), Failure> {
-        self.jobs_call(|jobs, now| jobs.forget(now, id))
+        self.jobs_call(Access::Read, |jobs, now| jobs.forget(now, id))
     }
 }
 

@@ -161,7 +161,7 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
     check_summary(
         outcome(End::Lost(Loss::NeverStarted)),
         &format!(
-            "there is no trace of the job: its server ended before starting it, unless somebody deleted files of \
+            "there is no trace of the job: its server ended, or stood still for long, before starting it, unless somebody deleted files of \
              the server's data directory or the whole machine failed; {advice}"
         ),
     );
