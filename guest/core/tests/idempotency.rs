@@ -389,8 +389,7 @@ fn what_a_dead_server_did_not_start_is_about_to_start_and_then_has_failed() {
         assert_eq!(handle["statusMessage"], message, "{handle}");
         world.clock = EPOCH + 10_000;
         let reply = host.ask(&mut world, &call);
-        let failed = reply["result"]["status"] == "failed" || reply["error"]["code"] == -32603;
-        assert!(failed, "{reply}");
+        assert_eq!(reply["result"]["status"], "failed", "{reply}");
         assert_failed(&mut world);
         assert_eq!(starts(&world), 0);
     }
@@ -404,9 +403,15 @@ fn a_call_that_waits_for_what_is_never_started_hears_of_it_when_that_is_certain(
     ] {
         let mut world = unstarted("sleep 60");
         let call = run(1, client, &arguments("sleep 60"));
-        let reply = Host::new(config, "user").ask(&mut world, &call);
-        assert_eq!(reply["error"]["code"], -32603, "{reply}");
-        assert!(reply.to_string().contains("new idempotencyKey"), "{reply}");
+        let result = Host::new(config, "user").ask(&mut world, &call)["result"].take();
+        match client {
+            Client::Plain => assert_eq!(result["isError"], true, "{result}"),
+            Client::Tasks => assert_eq!(result["status"], "failed", "{result}"),
+        }
+        assert!(
+            result.to_string().contains("new idempotencyKey"),
+            "{result}"
+        );
         assert_eq!(world.clock, EPOCH + 10_000);
         assert_eq!(starts(&world), 0);
     }
@@ -532,10 +537,19 @@ fn a_repeated_call_that_waits_hears_why_the_first_one_could_not_start_the_job() 
     };
     let mut host = Host::new("{}", "user");
     host.pending.insert(pending.request.clone(), pending);
-    let reply = host.wait(&mut world);
+    let result = host.wait(&mut world)["result"].take();
     assert_eq!(world.clock, EPOCH, "it hears of it at once");
+    assert_eq!(result["isError"], true, "{result}");
+    let text = result["content"][0]["text"].as_str().expect("words");
     let first = parse(&first[0])["result"]["content"][0]["text"].take();
-    assert_eq!(reply["error"]["message"], first, "{reply}");
+    for part in [
+        first.as_str().expect("words"),
+        &only_task(&world),
+        "The earlier call with this idempotencyKey, started 2026-07-28T00:00:00.000Z",
+        "Nothing was run now. To run it again, use a new key.",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]
@@ -625,5 +639,35 @@ fn a_server_that_stood_still_before_the_start_says_that_nothing_was_started() {
             Client::Plain => assert_eq!(reply["error"]["code"], -32603, "{reply}"),
         }
         assert_failed(&mut world);
+    }
+}
+
+#[test]
+fn the_same_call_after_a_failure_names_the_task_and_why_it_failed() {
+    for client in [Client::Tasks, Client::Plain] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new("{}", "user");
+        let id = host.task(&mut world, &arguments("sleep 1; lose"));
+        world.clock += 2_000;
+        let task = host.get(&mut world, &id)["result"].take();
+        let why = task["error"]["message"].as_str().expect("words");
+        let call = run(1, client, &arguments("sleep 1; lose"));
+        let result = host.ask(&mut world, &call)["result"].take();
+        if client == Client::Tasks {
+            assert_eq!(result["resultType"], "task", "{result}");
+            for member in ["taskId", "status", "statusMessage", "lastUpdatedAt"] {
+                assert_eq!(result[member], task[member], "{result}");
+            }
+            assert_eq!(result.get("error"), None, "{result}");
+        } else {
+            let text = format!(
+                "The earlier call with this idempotencyKey, started 2026-07-28T00:00:00.000Z, is task {id} and \
+                 failed: {why}\nNothing was run now. To run it again, use a new key."
+            );
+            let content = json!([{ "type": "text", "text": text }]);
+            assert_eq!(result["content"], content, "{result}");
+            assert_eq!(result["isError"], true, "{result}");
+        }
+        assert_eq!(starts(&world), 1);
     }
 }

@@ -229,6 +229,14 @@ fn ended(
 ) -> Result<Outcome, RpcError> {
     let result = match terminal.ending {
         Ending::Completed(result) => result,
+        // To a repeated call it is the task that failed, and not the call.
+        Ending::Failed(_) if call.is_repeated && call.client == Client::Tasks => {
+            return Ok(task(call, wire::handle(facts, &terminal)));
+        }
+        Ending::Failed(error) if call.is_repeated => {
+            let text = run::failed_earlier(facts.id.as_str(), facts.created_at, &error.message);
+            return Ok(tool_result(&call.request, ToolResult::refused(text)));
+        }
         Ending::Failed(error) => return Err(RpcError::Failed(error)),
         Ending::Cancelled => {
             CallResult::from(cancelled(world, &call.task, terminal.status_message)?)

@@ -17,7 +17,7 @@ mod summary;
 pub(crate) use arguments::Arguments;
 pub(crate) use definition::definition;
 pub(crate) use result::{Running, finished, still_running};
-pub(crate) use summary::repeated;
+pub(crate) use summary::{failed_earlier, repeated};
 
 /// The arguments that the tool knows, as they are listed to a model that used another.
 const ARGUMENT_NAMES: [&str; 9] = [

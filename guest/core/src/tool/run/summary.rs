@@ -25,6 +25,15 @@ pub(crate) fn repeated(called_at: u64) -> String {
     )
 }
 
+/// That the task of an earlier call, made at this moment in milliseconds since 1970, failed, and why.
+pub(crate) fn failed_earlier(id: &str, called_at: u64, why: &str) -> String {
+    format!(
+        "The earlier call with this idempotencyKey, started {}, is task {id} and failed: {why}\nNothing was run now. To \
+         run it again, use a new key.",
+        iso8601(called_at)
+    )
+}
+
 /// That a job goes on, the last line that it wrote, and how to get its result.
 pub(super) fn running(running: &Running<'_>, last_line: Option<&str>) -> String {
     let so_far = match running.progress {
