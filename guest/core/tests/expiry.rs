@@ -215,6 +215,26 @@ fn a_sweep_is_bounded_and_a_pass_ends() {
 }
 
 #[test]
+fn a_full_page_of_which_nothing_can_be_written_does_not_make_the_sweep_spin() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    let call = json!({ "command": "sleep 1", "ttlSeconds": 60 });
+    for _ in 0..250 {
+        host.task(&mut world, &call);
+    }
+    world.clock += 60_000;
+    world.faults.fill_disk(0);
+    for _ in 0..3 {
+        assert_eq!(sweep(&host, &mut world), Some(world.clock + 60_000));
+        world.clock += 60_000;
+    }
+    world.faults.clear();
+    while sweep(&host, &mut world) == Some(world.clock) {}
+    assert_eq!(world.store.keys("live/").len(), 0);
+    assert_eq!(world.store.keys("expiry/").len(), 250);
+}
+
+#[test]
 fn a_slow_server_cannot_start_what_has_expired() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");

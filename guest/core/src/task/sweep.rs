@@ -5,9 +5,9 @@
 
 use super::durable::{Found, load};
 use super::expire::{expire, put_off};
+use super::keys;
 use super::record::State;
 use super::settle::{Settled, settle};
-use super::{TaskId, keys};
 use crate::imports::{Change, Entry, Expectation, Store, StoreError, World};
 use crate::limits::{SWEEP_AFTER_FAILURE_MS, SWEEP_TASKS};
 use crate::rpc::RpcError;
@@ -24,6 +24,7 @@ pub(crate) fn sweep(world: &mut impl World, now: u64) -> Option<u64> {
 fn sweep_expiry(world: &mut impl World, now: u64) -> Result<Option<u64>, StoreError> {
     let entries = world.scan(keys::EXPIRY, None, SWEEP_TASKS)?;
     let mut next = None;
+    let mut is_another_page = false;
     for entry in &entries {
         let Some((moment, id)) = keys::parse_expiry(&entry.key) else {
             continue;
@@ -31,26 +32,24 @@ fn sweep_expiry(world: &mut impl World, now: u64) -> Result<Option<u64>, StoreEr
         if moment > now {
             return Ok(earlier(next, Some(moment)));
         }
-        let done = expire(world, now, entry, &id);
-        next = earlier(
-            next,
-            done.unwrap_or_else(|_| put_off_failed(world, now, entry, &id)),
-        );
+        let again_at = now.saturating_add(SWEEP_AFTER_FAILURE_MS);
+        // What fails is moved to when it is tried again.
+        match expire(world, now, entry, &id).or_else(|_| put_off(world, entry, &id, again_at)) {
+            Ok(moment) => {
+                next = earlier(next, moment);
+                is_another_page = true;
+            }
+            Err(_) => next = earlier(next, Some(again_at)),
+        }
     }
-    // All of a full page was due, so more may be.
+    // All of a full page was due, so more may be. Not where all of it is still there, say since the disk is full: then
+    // the next sweep would see the same page.
     let is_full = entries.len() >= SWEEP_TASKS as usize;
-    Ok(if is_full {
+    Ok(if is_full && is_another_page {
         earlier(next, Some(now))
     } else {
         next
     })
-}
-
-/// Gives the moment to try again what failed, and moves the entry there where the store lets it.
-fn put_off_failed(store: &mut impl Store, now: u64, entry: &Entry, id: &TaskId) -> Option<u64> {
-    let moment = now.saturating_add(SWEEP_AFTER_FAILURE_MS);
-    let _ = put_off(store, entry, id, moment);
-    Some(moment)
 }
 
 /// Looks at one page of live tasks and remembers where it stopped, so that a pass over many of them takes
