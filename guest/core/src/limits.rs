@@ -30,6 +30,11 @@ pub(crate) const SWEEP_AFTER_STOP_MS: u64 = 1_000;
 /// milliseconds: twice the default time that a job gets to end when it is stopped.
 pub(crate) const ENDING_WAIT_MS: u64 = 10_000;
 
+/// When to look again for a waiting call at a task that could not be looked at, in milliseconds: what passes by itself,
+/// such as a shortage of descriptors, takes about that long, and a host that woke the call at once, as its job has
+/// ended, would do nothing else.
+pub(crate) const LOOK_AGAIN_MS: u64 = 250;
+
 /// How often a decision is made anew when another server wrote in between. Each conflict means that another
 /// one made progress, so more than a few in a row do not happen by accident.
 pub(crate) const CONFLICT_ATTEMPTS: u32 = 8;

@@ -33,7 +33,8 @@ pub struct Pending {
     pub request: String,
     /// Opaque; given to [`crate::Server::resume`] once.
     pub ticket: String,
-    /// Resume when one of these jobs has ended, at once where one already has.
+    /// Resume when one of these jobs has ended, at once where one already has; an unknown one has not. Only at the
+    /// deadline where there is none.
     pub jobs: Vec<String>,
     /// Resume at this moment, in milliseconds since 1970, if nothing else happened before.
     pub deadline: u64,

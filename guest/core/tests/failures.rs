@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use support::faults::Fault;
 use support::messages::{Client, about, run};
+use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
 #[test]
@@ -97,6 +98,39 @@ fn a_call_whose_job_cannot_be_looked_at_waits_for_a_better_moment() {
         let (mut world, mut host) = waiting("echo hi; sleep 1; exit 3");
         world.faults.plan(call, Fault::Unclear);
         assert_eq!(host.wait(&mut world), expect, "{call}");
+    }
+}
+
+#[test]
+fn a_call_whose_ended_job_cannot_be_looked_at_does_not_make_its_host_spin() {
+    // record, inspect
+    for call in 0..2 {
+        let (mut world, mut host) = waiting("sleep 1; exit 3");
+        world.clock += 1_000;
+        world.faults.plan(call, Fault::Unclear);
+        assert!(host.wake(&mut world).is_empty());
+        let pending = &host.pending["1"];
+        assert_eq!(pending.jobs, [""; 0], "it would be woken at once");
+        assert_eq!(pending.deadline, world.clock + 250);
+        assert!(host.wake(&mut world).is_empty());
+        let reply = host.wait(&mut world);
+        assert_eq!(reply["result"]["structuredContent"]["exitCode"], 3);
+        assert_eq!(world.clock, EPOCH + 1_250);
+    }
+}
+
+#[test]
+fn a_tasks_client_whose_job_cannot_be_looked_at_in_time_gets_the_task() {
+    for call in 0..2 {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new("{}", "user");
+        let arguments = json!({ "command": "sleep 0.05; exit 3" });
+        host.send(&mut world, &run(1, Client::Tasks, &arguments));
+        world.clock += 50;
+        world.faults.plan(call, Fault::Unclear);
+        let reply = host.wait(&mut world);
+        assert_eq!(reply["result"]["status"], "working", "{reply}");
+        assert_eq!(world.clock, EPOCH + 100);
     }
 }
 

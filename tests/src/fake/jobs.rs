@@ -53,11 +53,11 @@ impl ScriptedJobs {
         }
     }
 
-    /// When a job will have ended if nobody stops it before, in milliseconds since 1970; in the past where it has,
-    /// or is unknown.
+    /// When a job will have ended if nobody stops it before, in milliseconds since 1970; in the past where it has.
+    /// Never where it is unknown, as it may be about to start.
     #[must_use]
     pub fn ends_at(&self, id: Uuid) -> u64 {
-        self.lock().get(&id).map_or(0, |job| job.ending().at)
+        self.lock().get(&id).map_or(u64::MAX, |job| job.ending().at)
     }
 
     /// How many jobs were ever started.

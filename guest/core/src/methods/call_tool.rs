@@ -190,6 +190,7 @@ fn waiting(config: &Config, cx: &Context, call: Call<'_>, task: &TaskId) -> Wait
         deadline: cx.now.saturating_add(limit_ms),
         is_repeated: false,
         start_by: None,
+        look_at: None,
     }
 }
 

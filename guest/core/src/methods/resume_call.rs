@@ -5,6 +5,7 @@ use super::failure;
 use super::ticket::{HeldCall, Ticket, WaitingCall};
 use crate::config::Config;
 use crate::imports::{Failure, JobState, Progress, StoreError, World};
+use crate::limits::LOOK_AGAIN_MS;
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::{Id, RpcError, reply};
@@ -74,11 +75,11 @@ pub(super) fn look_at(
     answered.unwrap_or_else(|error| unanswered(wakened, call, &error))
 }
 
-/// Whether the call may wait on. The time at which a job that was not known has to be is no deadline of its call.
+/// Whether the call may wait on. The time for another look is no deadline of it.
 fn may_wait(wakened: Wakened<'_>, call: &WaitingCall) -> bool {
     let is_look = match wakened.why {
         Wake::JobEnded => true,
-        Wake::Deadline => call.start_by.is_some(),
+        Wake::Deadline => call.start_by.is_some() || call.look_at.is_some(),
         Wake::Cancelled | Wake::Shutdown => false,
     };
     is_look && wakened.cx.now < call.deadline
@@ -126,7 +127,11 @@ fn unanswered(wakened: Wakened<'_>, call: WaitingCall, error: &RpcError) -> Outc
     match error {
         RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
         // Say since no file can be opened at the moment: there is time to look again.
-        RpcError::Store(_) | RpcError::Jobs(_) if may_wait(wakened, &call) => call.wait(),
+        RpcError::Store(_) | RpcError::Jobs(_) if may_wait(wakened, &call) => WaitingCall {
+            look_at: Some(wakened.cx.now.saturating_add(LOOK_AGAIN_MS)),
+            ..call
+        }
+        .wait(),
         RpcError::Store(StoreError { detail, .. }) | RpcError::Jobs(Failure { detail }) => {
             unseen(wakened.config, &call, detail)
         }
@@ -141,7 +146,8 @@ fn answer(
     loaded: Loaded,
 ) -> Result<Outcome, RpcError> {
     let Wakened { config, cx, why } = wakened;
-    if call.client == Client::Tasks && why != Wake::JobEnded && call.start_by.is_none() {
+    let may_look = why == Wake::JobEnded || call.start_by.is_some() || may_wait(wakened, call);
+    if call.client == Client::Tasks && !may_look {
         return Ok(task(call, unlooked(call, &loaded, cx)));
     }
     let is_plain = call.client == Client::Plain;
@@ -171,7 +177,12 @@ fn unlooked<'a>(call: &WaitingCall, loaded: &'a Loaded, cx: &Context) -> wire::T
 
 fn wait_on(call: &WaitingCall, start_by: Option<u64>) -> Outcome {
     let call = call.clone();
-    WaitingCall { start_by, ..call }.wait()
+    WaitingCall {
+        start_by,
+        look_at: None,
+        ..call
+    }
+    .wait()
 }
 
 /// What a client without Tasks is told whose call cannot wait longer.

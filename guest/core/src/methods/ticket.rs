@@ -38,6 +38,9 @@ pub(crate) struct WaitingCall {
     /// Where the job was not known yet: until when it may still be started, in milliseconds since 1970. `None` where it
     /// was known.
     pub(crate) start_by: Option<u64>,
+    /// Where the task could not be looked at: when to look again, in milliseconds since 1970, whether or not its job has
+    /// ended.
+    pub(crate) look_at: Option<u64>,
 }
 
 /// A `tools/call` that waits for its idempotency key, of which nothing is recorded yet.
@@ -75,12 +78,21 @@ impl WaitingCall {
         }
     }
 
-    /// Keeps the request open until the job has ended, or to look again when a job that was not known has to be.
+    /// Keeps the request open until the job has ended, or it is time to look again at what could not be told before.
     pub(crate) fn wait(self) -> Outcome {
+        let task = self.task.as_str().to_owned();
         Outcome::Wait(Pending {
             request: self.request.to_json(),
-            jobs: vec![self.task.as_str().to_owned()],
-            deadline: self.start_by.unwrap_or(u64::MAX).min(self.deadline),
+            jobs: match self.look_at {
+                None => vec![task],
+                // A job that has ended would wake the call at once.
+                Some(_) => Vec::new(),
+            },
+            deadline: self
+                .look_at
+                .or(self.start_by)
+                .unwrap_or(u64::MAX)
+                .min(self.deadline),
             ticket: Ticket::Call(self).to_text(),
         })
     }

@@ -53,7 +53,8 @@ impl Host {
         self.handle(world, outcome)
     }
 
-    /// Wakes every request whose job has ended or whose deadline has come. Gives their replies.
+    /// Wakes every request whose job has ended or whose deadline has come; an unknown job has not ended. Gives their
+    /// replies.
     pub(crate) fn wake(&mut self, world: &mut FakeWorld) -> Vec<String> {
         let requests: Vec<_> = self.pending.keys().cloned().collect();
         let mut replies = Vec::new();
@@ -94,7 +95,8 @@ impl Host {
             }
             let pending = self.pending.values().next().expect("a request is open");
             let deadline = pending.deadline.saturating_add_signed(-self.skew_ms);
-            let end = world.jobs.next_end(world.clock, &pending.jobs[0]);
+            let job = pending.jobs.first();
+            let end = job.and_then(|job| world.jobs.next_end(world.clock, job));
             world.clock = end.map_or(deadline, |end| end.min(deadline));
         }
     }
