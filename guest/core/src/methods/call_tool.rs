@@ -5,6 +5,8 @@
 //!
 //! *Source:* MCP 2026-07-28, Tools, Calling Tools; SEP-2663, Task Creation.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -16,7 +18,7 @@ use crate::imports::World;
 use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
-use crate::rpc::members::{object, present, repeated, string};
+use crate::rpc::members::{object, present, read, repeated, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
@@ -156,11 +158,20 @@ fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcErro
     let Some(raw) = params.arguments else {
         return Ok(Arguments::parse(None));
     };
-    let arguments = object::<Map<String, Value>>("arguments", Some(raw))?;
+    let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
     Ok(match given_twice(raw) {
         Some(argument) => Err(Arguments::repeated(argument)),
-        None => Arguments::parse(Some(&arguments)),
+        None => values(arguments).and_then(|arguments| Arguments::parse(Some(&arguments))),
     })
+}
+
+/// The arguments as values; the text that tells the model which one cannot be read otherwise.
+fn values(arguments: BTreeMap<String, &RawValue>) -> Result<Map<String, Value>, String> {
+    let read = |(name, raw)| match read(raw) {
+        Ok(value) => Ok((name, value)),
+        Err(why) => Err(Arguments::unreadable(name, why)),
+    };
+    arguments.into_iter().map(read).collect()
 }
 
 /// The first argument, or variable in `env`, that is given twice.

@@ -5,7 +5,6 @@ use std::fmt;
 
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::RpcError;
@@ -21,8 +20,8 @@ where
 /// Reads the object that `name` stands for.
 ///
 /// # Errors
-/// [`RpcError::InvalidParams`] where it is missing or something else, [`RpcError::NotJson`] where it is
-/// nested too deeply to be read.
+/// [`RpcError::InvalidParams`] where it is missing or something else, and where it cannot be read: the message is JSON as
+/// a whole by then, but JSON may be nested deeper, have greater numbers, or halves of characters.
 pub(crate) fn object<'a, T: Deserialize<'a>>(
     name: &str,
     raw: Option<&'a RawValue>,
@@ -31,13 +30,15 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(
     if !raw.get().starts_with('{') {
         return Err(wrong(name, "an object"));
     }
-    serde_json::from_str(raw.get()).map_err(|error| match error.classify() {
-        Category::Data => RpcError::InvalidParams(format!(
-            "`{name}` cannot be read: {}",
-            without_place(&error)
-        )),
-        Category::Io | Category::Syntax | Category::Eof => RpcError::NotJson(without_place(&error)),
-    })
+    read(raw).map_err(|why| RpcError::InvalidParams(format!("`{name}` cannot be read: {why}")))
+}
+
+/// Reads a part of a message.
+///
+/// # Errors
+/// Why it cannot be read, in words.
+pub(crate) fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
+    serde_json::from_str(raw.get()).map_err(|error| without_place(&error))
 }
 
 /// What is wrong with a part of a message, but not where: the line and the column would be counted from the beginning

@@ -40,6 +40,11 @@ impl Arguments {
         Misfit::Repeated { argument }.to_string()
     }
 
+    /// The refusal of a call in which this argument is JSON that cannot be read, for this reason.
+    pub(crate) fn unreadable(argument: String, why: String) -> String {
+        Misfit::Unreadable { argument, why }.to_string()
+    }
+
     /// Reads the `arguments` of a call. `null` counts as absent, since many models send it for what they do
     /// not want to set.
     ///

@@ -25,6 +25,13 @@ pub(super) enum Misfit {
         /// Which one, for example `env.PATH`.
         argument: String,
     },
+    /// An argument has a number that is too great, half of a character, or too many levels.
+    Unreadable {
+        /// Which one.
+        argument: String,
+        /// What it has, in a few words.
+        why: String,
+    },
     /// `command` is not there.
     NoCommand,
     /// There are `args`, and `command` is more than a program.
@@ -82,6 +89,9 @@ impl fmt::Display for Misfit {
                 "`{}` is given twice, it has to be given once",
                 named(argument)
             )?,
+            Self::Unreadable { argument, why } => {
+                write!(f, "`{}` cannot be read: {why}", named(argument))?;
+            }
             Self::NoCommand => write!(f, "`command` is missing, it has to be {COMMAND}")?,
             Self::LineWithArgs { line } => write!(
                 f,
