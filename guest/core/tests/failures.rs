@@ -154,6 +154,58 @@ fn a_call_whose_job_cannot_be_looked_at_in_time_names_the_task() {
     }
 }
 
+/// The replies of its owner and of somebody else to a look at a task whose record is this.
+fn damaged(record: &str) -> [Value; 2] {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let id = host.task(&mut world, &json!({ "command": "sleep 60" }));
+    world.store.put(&format!("task/{id}"), record);
+    ["user", "other"].map(|principal| Host::new("{}", principal).get(&mut world, &id))
+}
+
+#[test]
+fn a_record_that_cannot_be_read_is_said_to_its_owner_alone() {
+    let unknown = Host::new("{}", "user").get(&mut FakeWorld::new(1), "no such task");
+    assert_eq!(unknown["error"]["code"], -32602);
+    for record in [
+        "",
+        "nonsense",
+        "{}",
+        "[]",
+        r#"{"task/2":7}"#,
+        r#"{"task/1":{"facts":{"principal":7}}}"#,
+        r#"{"task/1":{"facts":{"principal":"another"}}}"#,
+    ] {
+        assert_eq!(
+            damaged(record),
+            [unknown.clone(), unknown.clone()],
+            "{record}"
+        );
+    }
+    for record in [
+        r#"{"task/1":{"facts":{"principal":"user"}}}"#,
+        r#"{"task/2":{"facts":{"principal":"user","new":1},"state":{"new":1}}}"#,
+        r#"{"tombstone/2":{"principal":"user"}}"#,
+    ] {
+        let [own, other] = damaged(record);
+        assert_eq!(own["error"]["code"], -32603, "{own}");
+        assert!(own.to_string().contains("newer version"), "{own}");
+        assert_eq!(other, unknown);
+    }
+}
+
+#[test]
+fn a_call_whose_record_is_lost_while_it_waits_is_told_so() {
+    let (mut world, mut host) = waiting("sleep 1; exit 3");
+    let key = world.store.keys("task/")[0].to_owned();
+    world.store.put(&key, "nonsense");
+    let text = host.wait(&mut world).to_string();
+    assert!(
+        text.contains(&key["task/".len()..]) && text.contains("deleted or damaged"),
+        "{text}"
+    );
+}
+
 #[test]
 fn every_crash_of_a_call_leaves_a_task_that_ends_or_none() {
     for call in 0..8 {

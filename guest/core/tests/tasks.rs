@@ -380,7 +380,7 @@ fn a_record_from_the_future_is_an_error_in_words() {
     let mut host = Host::new("{}", "user");
     let change = Change::Put {
         key: format!("task/{UNKNOWN}"),
-        value: r#"{"task/2":{}}"#.to_owned(),
+        value: r#"{"task/2":{"facts":{"principal":"user"}}}"#.to_owned(),
         expect: Expectation::Absent,
     };
     world.commit(vec![change]).expect("an empty store");

@@ -125,7 +125,9 @@ fn task(call: &WaitingCall, task: wire::Task<'_>) -> Outcome {
 /// What becomes of a call whose task cannot be looked at.
 fn unanswered(wakened: Wakened<'_>, call: WaitingCall, error: &RpcError) -> Outcome {
     match error {
-        RpcError::ExpiredTask | RpcError::UnknownTask => expired(&call.request),
+        RpcError::ExpiredTask => expired(&call.request),
+        // Not by us: it was kept for this call.
+        RpcError::UnknownTask => unseen(wakened.config, &call, "its record was deleted or damaged"),
         // Say since no file can be opened at the moment: there is time to look again.
         RpcError::Store(_) | RpcError::Jobs(_) if may_wait(wakened, &call) => WaitingCall {
             look_at: Some(wakened.cx.now.saturating_add(LOOK_AGAIN_MS)),

@@ -6,9 +6,9 @@
 
 use std::ops::Deref;
 
-use super::record::{Facts, State, Stored, TaskRecord, Tombstone};
+use super::record::{Facts, State, Stored, TaskRecord, Tombstone, principal_in};
 use super::{TaskId, keys};
-use crate::imports::{Change, Expectation, Store, StoreError, StoreErrorKind};
+use crate::imports::{Change, Expectation, Store, StoreError, StoreErrorKind, Versioned};
 
 /// A value that the store holds.
 #[derive(Clone, Debug)]
@@ -52,9 +52,32 @@ pub(crate) enum Found {
 /// Those of [`Store::get`], and [`StoreErrorKind::Corrupt`] where the value is not ours or newer than we
 /// are.
 pub(crate) fn load(store: &mut impl Store, id: &TaskId) -> Result<Found, StoreError> {
+    match store.get(&keys::task(id))? {
+        Some(entry) => read(id, &entry),
+        None => Ok(Found::Nothing),
+    }
+}
+
+/// As [`load`], for this principal: a record that cannot be read is nothing, unless it can be told from it that it is
+/// this principal's. Otherwise anybody would learn that there is such a task.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_own(
+    store: &mut impl Store,
+    principal: &str,
+    id: &TaskId,
+) -> Result<Found, StoreError> {
     let Some(entry) = store.get(&keys::task(id))? else {
         return Ok(Found::Nothing);
     };
+    match read(id, &entry) {
+        Err(_) if principal_in(&entry.value).as_deref() != Some(principal) => Ok(Found::Nothing),
+        found => found,
+    }
+}
+
+fn read(id: &TaskId, entry: &Versioned) -> Result<Found, StoreError> {
     let stored = serde_json::from_str(&entry.value).map_err(|error| StoreError {
         kind: StoreErrorKind::Corrupt,
         detail: format!(

@@ -1,7 +1,7 @@
 //! From what a client calls a task to the task, for its owner alone.
 
 use super::TaskId;
-use super::durable::{Found, Loaded, load};
+use super::durable::{Found, Loaded, load_own};
 use super::record::Tombstone;
 use crate::imports::Store;
 use crate::outcome::Context;
@@ -11,7 +11,8 @@ use crate::rpc::RpcError;
 ///
 /// # Errors
 /// [`RpcError::UnknownTask`] where there is none, or none of this principal's: one error, so that nobody
-/// learns of another one's tasks; [`RpcError::ExpiredTask`] for its owner; [`RpcError::Store`].
+/// learns of another one's tasks; [`RpcError::ExpiredTask`] for its owner; [`RpcError::Store`], for whom its record
+/// may belong to.
 pub(crate) fn lookup(store: &mut impl Store, cx: &Context, text: &str) -> Result<Loaded, RpcError> {
     let id = TaskId::parse(text).ok_or(RpcError::UnknownTask)?;
     own(store, cx, &id)
@@ -22,7 +23,7 @@ pub(crate) fn lookup(store: &mut impl Store, cx: &Context, text: &str) -> Result
 /// # Errors
 /// As [`lookup`].
 pub(crate) fn own(store: &mut impl Store, cx: &Context, id: &TaskId) -> Result<Loaded, RpcError> {
-    match load(store, id)? {
+    match load_own(store, &cx.principal, id)? {
         Found::Task(loaded) if loaded.facts.principal != cx.principal => Err(RpcError::UnknownTask),
         Found::Task(loaded) if loaded.facts.have_expired(cx.now) => Err(RpcError::ExpiredTask),
         Found::Task(loaded) => Ok(loaded),

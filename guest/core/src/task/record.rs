@@ -2,6 +2,7 @@
 //! wrote, and says so where a later one did.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::call_result::CallResult;
@@ -19,6 +20,15 @@ pub(crate) enum Stored {
     /// That there was one.
     #[serde(rename = "tombstone/1")]
     Tombstone(Tombstone),
+}
+
+/// Whose a record is that is of a newer format, or was damaged; `None` where that cannot be told.
+pub(crate) fn principal_in(text: &str) -> Option<String> {
+    let record: Value = serde_json::from_str(text).ok()?;
+    let (_, record) = record.as_object()?.iter().next()?;
+    let principal = record.pointer("/facts/principal");
+    let principal = principal.or_else(|| record.get("principal"))?;
+    Some(principal.as_str()?.to_owned())
 }
 
 /// [`Stored`] as it is written, without giving the value away.
