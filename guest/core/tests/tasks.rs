@@ -6,9 +6,11 @@
 )]
 mod support;
 
+use backburner_core::Wake;
 use backburner_core::imports::{Change, Expectation, StopCause, StopReason, Store};
 use serde_json::{Value, json};
 
+use support::host::parse;
 use support::messages::{Client, about, request, run};
 use support::{FakeWorld, Host};
 
@@ -372,6 +374,37 @@ fn a_job_that_the_repair_stopped_is_failed_whoever_cancels_afterwards() {
     world.jobs.stop(world.clock, &id, StopReason::Cancelled);
     host.ask(&mut world, &about(3, "tasks/cancel", &id));
     assert_eq!(host.get(&mut world, &id)["result"]["status"], "failed");
+}
+
+#[test]
+fn a_task_is_never_older_than_its_last_update() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    // The clock is set right between the record and the start.
+    host.skew_ms = 3_600_000;
+    let id = host.task(&mut world, &json!({ "command": "sleep 1" }));
+    host.skew_ms = 0;
+    world.clock += 2_000;
+    let task = host.get(&mut world, &id)["result"].take();
+    assert_eq!(task["status"], "completed");
+    assert_eq!(task["lastUpdatedAt"], task["createdAt"]);
+}
+
+#[test]
+fn the_first_handle_of_a_task_says_that_it_works_also_where_somebody_saw_its_end() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let call = run(1, Client::Tasks, &json!({ "command": "sleep 0.05" }));
+    assert!(host.send(&mut world, &call).is_empty());
+    world.clock += 50;
+    let id = world.store.keys("task/")[0]["task/".len()..].to_owned();
+    let task = Host::new("{}", "user").get(&mut world, &id)["result"].take();
+    assert_eq!(task["status"], "completed");
+    let replies = host.resume(&mut world, "1", Wake::Deadline);
+    let handle = parse(&replies[0])["result"].take();
+    assert_eq!(handle["taskId"], id.as_str());
+    assert_eq!(handle["status"], "working");
+    assert_eq!(handle["statusMessage"], "the job was started");
 }
 
 #[test]

@@ -71,7 +71,8 @@ pub(crate) fn working<'a>(
 pub(crate) fn ended<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Task<'a> {
     let task = Task {
         status_message: labelled(facts, &terminal.status_message),
-        last_updated_at: iso8601(terminal.ended_at),
+        // The host's clock may have been set back since the call.
+        last_updated_at: iso8601(terminal.ended_at.max(facts.created_at)),
         ..base(facts)
     };
     match &terminal.ending {
