@@ -31,6 +31,32 @@ fn a_full_disk_is_said_and_nothing_is_started() {
 }
 
 #[test]
+fn every_reason_why_a_command_was_not_run_says_how_to_go_on() {
+    let refusal = |fault: Option<Fault>, cwd: &str| {
+        let mut world = FakeWorld::new(1);
+        if let Some(fault) = fault {
+            // commit, start
+            world.faults.plan(1, fault);
+        }
+        let call = run(1, Client::Tasks, &json!({ "command": "true", "cwd": cwd }));
+        let result = Host::new("{}", "user").ask(&mut world, &call)["result"].take();
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(world.store.keys(""), [""; 0]);
+        result["content"][0]["text"].to_string()
+    };
+    let check = |text: String, end: &str| assert!(text.ends_with(end), "{text}");
+    check(
+        refusal(None, "/missing"),
+        "; correct `cwd`, then call again\"",
+    );
+    check(
+        refusal(Some(Fault::NoSpace), "/"),
+        "; free some space there, then call again\"",
+    );
+    check(refusal(Some(Fault::Unclear), "/"), "; call again later\"");
+}
+
+#[test]
 fn an_end_that_cannot_be_written_down_is_answered_all_the_same() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");

@@ -323,6 +323,31 @@ fn tasks_methods_need_the_extension_before_anything_else() {
 }
 
 #[test]
+fn the_instructions_say_how_this_server_is_configured() {
+    let instructions = |config: &str| {
+        let discover = request(1, Client::Plain, "server/discover", json!({}));
+        let reply = Host::new(config, "user").ask(&mut FakeWorld::new(1), &discover);
+        let text = reply["result"]["instructions"].as_str();
+        text.expect("a text").to_owned()
+    };
+    let usual = instructions("{}");
+    for part in [
+        "Use the tool `run`",
+        "With the Tasks extension a command that ends quickly is answered directly, and otherwise you get a task: poll",
+        "Without it, the call waits up to 30 s for the result and then says how to go on.",
+    ] {
+        assert!(usual.contains(part), "{part}: {usual}");
+    }
+    let impatient = instructions(r#"{"directLimitMs":0,"syncLimitMs":0}"#);
+    for part in [
+        "With the Tasks extension you get a task: poll",
+        "Without it, the call does not wait for the result and says how to go on.",
+    ] {
+        assert!(impatient.contains(part), "{part}: {impatient}");
+    }
+}
+
+#[test]
 fn discovery_tells_what_there_is() {
     let reply = reply(&request(1, Client::Plain, "server/discover", json!({})));
     let result = &reply["result"];
@@ -333,11 +358,6 @@ fn discovery_tells_what_there_is() {
     );
     assert_eq!(result["cacheScope"], "public");
     assert!(result["ttlMs"].as_u64().is_some_and(|ttl| ttl > 0));
-    assert!(
-        result["instructions"]
-            .as_str()
-            .is_some_and(|text| text.contains("`run`") && text.contains("waits up to 30 s"))
-    );
     assert_eq!(
         result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"],
         "backburner"

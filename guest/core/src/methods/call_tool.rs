@@ -41,7 +41,7 @@ pub(super) struct Call<'a> {
 
 /// What a call is told whose idempotency key does not become free in time.
 pub(super) const ENDING: &str = "the command was not run: the task that this idempotencyKey stands for has \
-    expired, and its job is still being stopped; call again in a few seconds, or with a new key";
+    expired, and its job is still being stopped; call again later, or with a new key";
 
 #[derive(Deserialize)]
 struct Params<'a> {

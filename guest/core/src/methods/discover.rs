@@ -37,15 +37,24 @@ pub(super) fn handle(config: &Config, request: &Request<'_>) -> Outcome {
 
 /// For a model, beside the tool's own description.
 fn instructions(config: &Config) -> String {
-    let limit = duration(config.sync_limit_ms);
+    let quick = if config.direct_limit_ms > 0 {
+        "a command that ends quickly is answered directly, and otherwise you get a task"
+    } else {
+        "you get a task"
+    };
+    let wait = if config.sync_limit_ms > 0 {
+        let limit = duration(config.sync_limit_ms);
+        format!("the call waits up to {limit} for the result and then says how to go on")
+    } else {
+        "the call does not wait for the result and says how to go on".to_owned()
+    };
     format!(
         "Backburner runs shell commands as durable jobs. Use the tool `run` for anything that may take longer than \
          a few seconds: builds, test suites, downloads, migrations, batch work. A job goes on when the request, the \
          connection, this server or the session ends, and its true result can be fetched afterwards, also by a \
-         later session: keep the task id. A command that ends quickly is answered directly. With the Tasks \
-         extension you otherwise get a task: poll it with tasks/get no faster than its pollIntervalMs, read its \
+         later session: keep the task id. With the Tasks extension {quick}: poll it with tasks/get no faster than its pollIntervalMs, read its \
          statusMessage for the elapsed time and the last line of output, and stop it with tasks/cancel. Without it, \
-         the call waits up to {limit} and then says how to go on. Give an idempotencyKey where a call must not run \
+         {wait}. Give an idempotencyKey where a call must not run \
          twice even if its reply is lost."
     )
 }

@@ -53,13 +53,16 @@ pub(super) fn running(running: &Running<'_>, last_line: Option<&str>) -> String 
 /// What the same call again would do.
 fn calling_again(next_wait_ms: Option<u64>) -> String {
     match next_wait_ms {
+        Some(0) => "Call `run` again with exactly the same arguments and idempotencyKey to see whether it has ended; it is \
+                    not started a second time."
+            .to_owned(),
         Some(ms) => format!(
             "Call `run` again with exactly the same arguments and idempotencyKey to wait up to {} more for its \
              result; it is not started a second time.",
             duration(ms)
         ),
         None => "Do not call `run` again to get its result: that would start the command a second time. Next time \
-                 give an idempotencyKey: then the same call again waits on."
+                 give an idempotencyKey: then the same call again goes on with the same task."
             .to_owned(),
     }
 }

@@ -287,7 +287,7 @@ fn check_running(mut written: Written, progress: Option<&Progress>, expect: &str
         text,
         format!(
             "{expect}\n\nDo not call `run` again to get its result: that would start the command a second time. \
-             Next time give an idempotencyKey: then the same call again waits on. {tasks}"
+             Next time give an idempotencyKey: then the same call again goes on with the same task. {tasks}"
         )
     );
     let result = still_running(&mut written, &with);
@@ -301,6 +301,16 @@ fn check_running(mut written: Written, progress: Option<&Progress>, expect: &str
              in a terminal or as the command of another `run`. {tasks}"
         )
     );
+    let at_once = Running {
+        next_wait_ms: Some(0),
+        ..with
+    };
+    let (text, _) = conforming(still_running(&mut written, &at_once));
+    let begin = format!(
+        "{expect}\n\nCall `run` again with exactly the same arguments and idempotencyKey to see whether it has ended; it is \
+         not started a second time. `/bin/b"
+    );
+    assert!(text.starts_with(&begin), "{text}");
     structured
 }
 
