@@ -15,8 +15,8 @@ pub(crate) const START_WINDOW_MS: u64 = 10_000;
 /// the contract of `store`, and there may have been one before it, which conflicted.
 pub(crate) const START_LIMIT_MS: u64 = 120_000;
 
-/// How many tasks one sweep looks at in each index. A sweep shares its instance with requests, so it has to
-/// end within milliseconds.
+/// How many tasks one sweep looks at in each index. Each may take two commits, so that on a slow disk a sweep takes
+/// seconds: bounded, as it keeps an instance from requests, and what it has read grows old.
 pub(crate) const SWEEP_TASKS: u32 = 100;
 
 /// When to sweep again after a call that failed, in milliseconds: a full disk or a locked store is not
@@ -43,7 +43,8 @@ pub(crate) const CONFLICT_ATTEMPTS: u32 = 8;
 pub(crate) const STORE_KEY_BYTES: usize = 512;
 
 /// The longest principal as part of a key, in bytes after escaping. With it the longest index key has 464
-/// bytes, and at least 107 remain for an idempotency key.
+/// bytes, and at least 107 remain for an idempotency key: 256 ASCII characters fit
+/// where the principal has at most 251.
 pub(crate) const ESCAPED_PRINCIPAL_BYTES: usize = 400;
 
 /// The shortest suggested polling interval, in milliseconds: half a person's "at once".
@@ -53,8 +54,8 @@ pub(crate) const POLL_MIN_MS: u64 = 250;
 /// an hour's job.
 pub(crate) const POLL_MAX_MS: u64 = 15_000;
 
-/// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. Both change only
-/// with the server's version.
+/// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. They change with the server's
+/// version, and the instructions with its configuration: not while it runs.
 pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;
 
 /// How many characters of a client's own words an error message repeats, so that they do not flood a log.

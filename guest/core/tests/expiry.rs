@@ -65,6 +65,33 @@ fn an_expired_task_is_unknown_to_others_and_later_to_all() {
 }
 
 #[test]
+fn when_a_task_is_forgotten_does_not_depend_on_when_a_sweep_came() {
+    // In time, late, after the task is forgotten, and never.
+    let forgotten = EPOCH + 60_000 + 7 * DAY;
+    for swept_at in [EPOCH + 60_000, EPOCH + 3 * DAY, forgotten + DAY, u64::MAX] {
+        let (mut world, mut host, id) = minute("sleep 1");
+        let mut told = |world: &mut FakeWorld, now: u64| {
+            world.clock = now;
+            host.get(world, &id)["error"]["message"].to_string()
+        };
+        let remembered = told(&mut world, EPOCH + 60_000);
+        assert!(remembered.contains("expired"), "{remembered}");
+        for now in [
+            forgotten - 1,
+            forgotten,
+            forgotten + DAY,
+            forgotten + 2 * DAY,
+        ] {
+            if swept_at <= now {
+                Host::new("{}", "user").server.sweep(&mut world, swept_at);
+            }
+            let is_remembered = told(&mut world, now) == remembered;
+            assert_eq!(is_remembered, now < forgotten, "{swept_at} {now}");
+        }
+    }
+}
+
+#[test]
 fn a_sweep_stops_what_runs_and_comes_back_for_the_rest() {
     let (mut world, host, id) = minute("trap; sleep 600");
     assert_eq!(sweep(&host, &mut world), Some(EPOCH + 60_000));
@@ -73,9 +100,9 @@ fn a_sweep_stops_what_runs_and_comes_back_for_the_rest() {
     assert_eq!(world.jobs.running(world.clock), [id.as_str()]);
     assert_eq!(world.store.keys("key/").len(), 1);
     world.clock = EPOCH + 64_000;
-    assert_eq!(sweep(&host, &mut world), Some(EPOCH + 64_000 + 7 * DAY));
+    assert_eq!(sweep(&host, &mut world), Some(EPOCH + 60_000 + 7 * DAY));
     let left = [
-        format!("expiry/{:020}/{id}", EPOCH + 64_000 + 7 * DAY),
+        format!("expiry/{:020}/{id}", EPOCH + 60_000 + 7 * DAY),
         format!("task/{id}"),
     ];
     assert_eq!(world.store.keys(""), left);

@@ -63,7 +63,7 @@ fn expire_task(
     };
     let tombstone = Tombstone {
         principal: facts.principal.clone(),
-        expired_at: now,
+        expired_at: facts.expires_at().unwrap_or(now),
     };
     let removal_at = tombstone.removal_at();
     // Only that the host knows a job that never started keeps its server, which may be slow, from starting it: that

@@ -2,7 +2,7 @@
 
 use super::TaskId;
 use super::durable::{Found, Loaded, load_own};
-use super::record::Tombstone;
+use super::record::remembered_until;
 use crate::imports::Store;
 use crate::outcome::Context;
 use crate::rpc::RpcError;
@@ -25,17 +25,21 @@ pub(crate) fn lookup(store: &mut impl Store, cx: &Context, text: &str) -> Result
 pub(crate) fn own(store: &mut impl Store, cx: &Context, id: &TaskId) -> Result<Loaded, RpcError> {
     match load_own(store, &cx.principal, id)? {
         Found::Task(loaded) if loaded.facts.principal != cx.principal => Err(RpcError::UnknownTask),
-        Found::Task(loaded) if loaded.facts.have_expired(cx.now) => Err(RpcError::ExpiredTask),
-        Found::Task(loaded) => Ok(loaded),
-        Found::Tombstone(tombstone, _) => Err(why_gone(cx, &tombstone)),
+        Found::Task(loaded) => match loaded.facts.expires_at() {
+            Some(moment) if moment <= cx.now => Err(why_gone(cx, moment)),
+            _ => Ok(loaded),
+        },
+        Found::Tombstone(tombstone, _) if tombstone.principal != cx.principal => {
+            Err(RpcError::UnknownTask)
+        }
+        Found::Tombstone(tombstone, _) => Err(why_gone(cx, tombstone.expired_at)),
         Found::Nothing => Err(RpcError::UnknownTask),
     }
 }
 
-fn why_gone(cx: &Context, tombstone: &Tombstone) -> RpcError {
-    // Whether a sweep came by in time must not show, so a tombstone counts for its days and no longer.
-    let is_remembered = cx.now < tombstone.removal_at();
-    if tombstone.principal == cx.principal && is_remembered {
+/// Whether a sweep came by, and when, must not show: that a task expired is remembered for its days and no longer.
+fn why_gone(cx: &Context, expired_at: u64) -> RpcError {
+    if cx.now < remembered_until(expired_at) {
         RpcError::ExpiredTask
     } else {
         RpcError::UnknownTask

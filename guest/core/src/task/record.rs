@@ -140,7 +140,7 @@ pub(crate) struct TaskError {
 pub(crate) struct Tombstone {
     /// Whose it was.
     pub(crate) principal: String,
-    /// When it was removed, in milliseconds since 1970.
+    /// When its time to live had passed, in milliseconds since 1970; whenever a sweep found out.
     pub(crate) expired_at: u64,
 }
 
@@ -186,6 +186,11 @@ impl Facts {
     }
 }
 
+/// Until when it is remembered that there was a task that expired at this moment; both in milliseconds since 1970.
+pub(crate) fn remembered_until(expired_at: u64) -> u64 {
+    expired_at.saturating_add(TOMBSTONE_MS)
+}
+
 impl Tombstone {
     /// The text for the store.
     pub(crate) fn to_text(&self) -> String {
@@ -194,6 +199,6 @@ impl Tombstone {
 
     /// When it is forgotten as well, in milliseconds since 1970.
     pub(crate) fn removal_at(&self) -> u64 {
-        self.expired_at.saturating_add(TOMBSTONE_MS)
+        remembered_until(self.expired_at)
     }
 }

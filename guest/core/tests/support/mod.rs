@@ -1,12 +1,7 @@
 //! A world in memory for the core: store, jobs and entropy with virtual time, and a host around a server.
 //!
 //! Nothing here sleeps, reads a clock or uses a file: time is [`FakeWorld::clock`], and moves when a test
-//! moves it. Depends on the core, serde_json and std alone, so that another crate can take it in by path:
-//!
-//! ```text
-//! #[path = "../../guest/core/tests/support/mod.rs"]
-//! mod support;
-//! ```
+//! moves it. Each test binary takes it in as a module of its own, and uses a part of it.
 
 pub(crate) mod faults;
 pub(crate) mod host;
