@@ -23,8 +23,9 @@ use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
+use crate::task::record::Facts;
 use crate::task::start::Remains;
-use crate::task::{TaskId, wire};
+use crate::task::{Durable, TaskId, wire};
 use crate::text::shorten;
 use crate::tool::ToolResult;
 use crate::tool::run::Arguments;
@@ -118,18 +119,18 @@ fn attempt(
     };
     match begin(world, cx, &order)? {
         Begun::Task(facts) if is_direct(config, call.client) => {
-            Ok(waiting(config, cx, call, &facts.id).wait())
+            Ok(waiting(config, cx, call, &facts).wait())
         }
         Begun::Task(facts) => {
             let handle = wire::created(&facts, cx.now);
             Ok(Outcome::Reply(reply::task(id, handle)))
         }
         Begun::Overtaken(facts) => {
-            let waiting = waiting(config, cx, call, &facts.id);
+            let waiting = waiting(config, cx, call, &facts);
             Ok(resume_call::look(world, wakened, waiting))
         }
         Begun::Earlier(loaded) => {
-            let waiting = waiting(config, cx, call, &loaded.facts.id).repeated();
+            let waiting = waiting(config, cx, call, &loaded.facts).repeated();
             Ok(resume_call::look_at(world, wakened, waiting, loaded))
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
@@ -189,14 +190,14 @@ pub(super) fn is_direct(config: &Config, client: Client) -> bool {
 }
 
 /// How the call waits for its job; not at all where its client gets a task at once.
-fn waiting(config: &Config, cx: &Context, call: Call<'_>, task: &TaskId) -> WaitingCall {
+fn waiting(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> WaitingCall {
     let limit_ms = match call.client {
         Client::Tasks => config.direct_limit_ms,
         Client::Plain => config.sync_limit_ms,
     };
     WaitingCall {
         request: call.request.id.clone(),
-        task: task.clone(),
+        task: facts.id.clone(),
         client: call.client,
         deadline: cx.now.saturating_add(limit_ms),
         is_repeated: false,

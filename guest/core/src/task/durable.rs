@@ -1,8 +1,9 @@
 //! What is certain to survive a power failure.
 //!
 //! The field of [`Durable`] is private to this module, and the only ways to one are a commit that
-//! succeeded and a read. Whatever names a task to a client takes a `Durable`, so no reply can name a
-//! task whose record might still be lost.
+//! succeeded and a read. The handle of a task and the ticket of a call that waits for one are made of a
+//! `Durable` alone, and a result gets the id from a ticket or from a record that was read. So no reply can
+//! name a task whose record might still be lost.
 
 use std::ops::Deref;
 
