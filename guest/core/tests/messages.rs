@@ -373,6 +373,10 @@ fn tools_are_on_one_page_and_always_the_same() {
     assert!(first["result"].get("nextCursor").is_none());
     assert_eq!(first, reply(&list));
     check(
+        &request(1, Client::Plain, "tools/list", json!({ "cursor": null })),
+        "1 complete",
+    );
+    check(
         &request(1, Client::Plain, "tools/list", json!({ "cursor": "" })),
         "1 -32602",
     );

@@ -8,13 +8,14 @@ use serde_json::value::RawValue;
 
 use crate::limits::CATALOGUE_TTL_MS;
 use crate::outcome::Outcome;
-use crate::rpc::members::{object, present};
+use crate::rpc::members::object;
 use crate::rpc::{Request, RpcError, reply};
 use crate::tool::run;
 
 #[derive(Deserialize)]
 struct Params<'a> {
-    #[serde(default, borrow, deserialize_with = "present")]
+    /// `null` counts as none, as some clients write it for the first page.
+    #[serde(default, borrow)]
     cursor: Option<&'a RawValue>,
 }
 

@@ -77,10 +77,10 @@ pub(super) fn look_at(
 
 /// Whether the call may wait on. The time for another look is no deadline of it.
 fn may_wait(wakened: Wakened<'_>, call: &WaitingCall) -> bool {
+    let is_for_a_look = call.start_by.is_some() || call.look_at.is_some();
     let is_look = match wakened.why {
         Wake::JobEnded => true,
-        Wake::Deadline => call.start_by.is_some() || call.look_at.is_some(),
-        Wake::Cancelled | Wake::Shutdown => false,
+        why => why == Wake::Deadline && is_for_a_look,
     };
     is_look && wakened.cx.now < call.deadline
 }
@@ -93,14 +93,11 @@ fn begin(
     held: &HeldCall,
     why: Wake,
 ) -> Result<Outcome, RpcError> {
-    match why {
-        // What was taken back does not come here, and nobody would wait for it either.
-        Wake::Shutdown | Wake::Cancelled => {
-            let refused = ToolResult::refused(call_tool::ENDING.to_owned());
-            Ok(tool_result(&held.request, refused))
-        }
-        Wake::JobEnded | Wake::Deadline => call_tool::resume(config, world, cx, held),
+    if why == Wake::Shutdown {
+        let refused = ToolResult::refused(call_tool::ENDING.to_owned());
+        return Ok(tool_result(&held.request, refused));
     }
+    call_tool::resume(config, world, cx, held)
 }
 
 /// The handle of a task, with the status that it has by now.

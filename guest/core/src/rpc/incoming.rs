@@ -11,6 +11,7 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use super::RpcError;
+use super::members::present;
 
 /// A request's id: a string or an integer of any size, nothing else.
 ///
@@ -113,14 +114,6 @@ struct Envelope<'a> {
     result: Option<&'a RawValue>,
     #[serde(default, borrow, deserialize_with = "present")]
     error: Option<&'a RawValue>,
-}
-
-/// Reads a member that is there, `null` included: `"id": null` is not the same as no id.
-pub(super) fn present<'de, D>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error>
-where
-    D: Deserializer<'de>,
-{
-    <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// Reads one message.

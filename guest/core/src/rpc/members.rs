@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 
 use super::RpcError;
 
-/// Reads a member that is there, `null` included.
+/// Reads a member that is there, `null` included: `"id": null` is not the same as no id.
 pub(crate) fn present<'de, D>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error>
 where
     D: Deserializer<'de>,
 {
-    super::incoming::present(deserializer)
+    <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// Reads the object that `name` stands for.
