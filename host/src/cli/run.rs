@@ -195,10 +195,7 @@ fn arguments(options: RunOptions) -> anyhow::Result<Value> {
     );
     give("env", variables(options.env));
     if options.stdin {
-        give(
-            "stdin",
-            Some(input::text(Stream::of(std::io::stdin())?)?.into()),
-        );
+        give("stdin", Some(input::text(Stream(std::io::stdin()))?.into()));
     }
     give("timeoutSeconds", options.timeout.map(seconds));
     give("ttlSeconds", options.ttl.map(seconds));

@@ -12,7 +12,7 @@ use crate::stream::Stream;
 pub(super) fn print(data: &str) -> io::Result<()> {
     let ending = if data.ends_with('\n') { "" } else { "\n" };
     let text = format!("{data}{ending}");
-    match Stream::of(io::stdout())?.write_all(text.as_bytes()) {
+    match Stream(io::stdout()).write_all(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
@@ -28,7 +28,7 @@ pub(super) fn say(text: &str) -> io::Result<()> {
 
 /// In one piece, so that others who write there come before or after it.
 fn write_err(text: String) -> io::Result<()> {
-    Stream::of(io::stderr())?.write_all(text.as_bytes())
+    Stream(io::stderr()).write_all(text.as_bytes())
 }
 
 /// A line that says how far something is. On a terminal it is written anew in its place; elsewhere each new state

@@ -63,12 +63,12 @@ impl Streams {
 /// Where the system refuses a thread, a timer or a signal handler at the start.
 pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<()> {
     let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
-    let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(Stream::from(streams.input)));
+    let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(Stream(streams.input)));
     let server = Server::new(pool, workers(), open_requests())?;
     let (connection, waiting) = Connection::new(Parts {
         client: server.client(user()),
         input: Lines::new(input, options.message_limit_bytes),
-        output: Output::new(Stream::from(streams.output)),
+        output: Output::new(Stream(streams.output)),
         workers: workers(),
     });
     let runtime = tokio::runtime::Builder::new_current_thread()
