@@ -235,7 +235,13 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             others(differences)
         ),
         Refused::KeyTooLong(limit) => {
-            format!("`idempotencyKey` is too long: use at most {limit} bytes")
+            let key = order.idempotency_key.as_deref().unwrap_or_default();
+            format!(
+                "`idempotencyKey` is too long: its {} characters are {} bytes, use at most {limit} bytes; a character \
+                 that is not ASCII has up to four of them. Nothing was run",
+                key.chars().count(),
+                key.len()
+            )
         }
         Refused::OrderTooLong => {
             "the arguments are too long to be recorded: put long input into a file and name that"
