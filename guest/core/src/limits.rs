@@ -54,8 +54,8 @@ pub(crate) const POLL_MIN_MS: u64 = 250;
 /// an hour's job.
 pub(crate) const POLL_MAX_MS: u64 = 15_000;
 
-/// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. They change with the server's
-/// version, and the instructions with its configuration: not while it runs.
+/// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. They change with the
+/// server's version, and the instructions with its configuration: not while it runs.
 pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;
 
 /// How many characters of a client's own words an error message repeats, so that they do not flood a log.

@@ -40,8 +40,8 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
     format!("being stopped after {elapsed} ({})", reason(cause))
 }
 
-/// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for a
-/// failed task now.
+/// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for
+/// a failed task now.
 pub(crate) fn not_run(error: &StartError, key_is_used: bool) -> String {
     let detail = &error.detail;
     let with = if key_is_used {

@@ -52,9 +52,9 @@ fn instructions(config: &Config) -> String {
         "Backburner runs shell commands as durable jobs. Use the tool `run` for anything that may take longer than \
          a few seconds: builds, test suites, downloads, migrations, batch work. A job goes on when the request, the \
          connection, this server or the session ends, and its true result can be fetched afterwards, also by a \
-         later session: keep the task id. With the Tasks extension {quick}: poll it with tasks/get no faster than its pollIntervalMs, read its \
-         statusMessage for the elapsed time and the last line of output, and stop it with tasks/cancel. Without it, \
-         {wait}. Give an idempotencyKey where a call must not run \
+         later session: keep the task id. With the Tasks extension {quick}: poll it with tasks/get no \
+         faster than its pollIntervalMs, read its statusMessage for the elapsed time and the last line of output, \
+         and stop it with tasks/cancel. Without it, {wait}. Give an idempotencyKey where a call must not run \
          twice even if its reply is lost."
     )
 }

@@ -38,8 +38,8 @@ pub(crate) struct WaitingCall {
     /// Where the job was not known yet: until when it may still be started, in milliseconds since 1970. `None` where it
     /// was known.
     pub(crate) start_by: Option<u64>,
-    /// Where the task could not be looked at: when to look again, in milliseconds since 1970, whether or not its job has
-    /// ended.
+    /// Where the task could not be looked at: when to look again, in milliseconds since 1970, whether or not its job
+    /// has ended.
     pub(crate) look_at: Option<u64>,
 }
 

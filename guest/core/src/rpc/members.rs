@@ -20,8 +20,8 @@ where
 /// Reads the object that `name` stands for.
 ///
 /// # Errors
-/// [`RpcError::InvalidParams`] where it is missing or something else, and where it cannot be read: the message is JSON as
-/// a whole by then, but JSON may be nested deeper, have greater numbers, or halves of characters.
+/// [`RpcError::InvalidParams`] where it is missing or something else, and where it cannot be read: the message is JSON
+/// as a whole by then, but JSON may be nested deeper, have greater numbers, or halves of characters.
 pub(crate) fn object<'a, T: Deserialize<'a>>(
     name: &str,
     raw: Option<&'a RawValue>,

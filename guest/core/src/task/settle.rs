@@ -86,8 +86,8 @@ enum Basis {
     Record,
 }
 
-/// Writes down that somebody came upon a task whose job is not known, so that its server is waited for from now on. Gives
-/// false where somebody else wrote in between. Where it cannot be written down, the next one who comes does that; a
+/// Writes down that somebody came upon a task whose job is not known, so that its server is waited for from now on.
+/// Gives false where somebody else wrote in between. Where it cannot be written down, the next one who comes does that; a
 /// task is not waited for in vain, as there is a last moment for its start in any case.
 fn see(store: &mut impl Store, now: u64, facts: &Durable<Facts>, live: Live, version: u64) -> bool {
     let record = TaskRecord {

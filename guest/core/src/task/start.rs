@@ -9,8 +9,8 @@ use super::keys::{self, Owner};
 use super::record::{Ending, Facts, Live, State, TaskError, Terminal};
 use super::settle::end;
 use crate::imports::{
-    Change, Expectation, JobSpec, StartError, StartErrorKind, StopReason, Store, StoreError,
-    StoreErrorKind, World,
+    Change, Expectation, JobSpec, StartError, StartErrorKind, StopReason, Store, StoreErrorKind,
+    World,
 };
 use crate::limits::CONFLICT_ATTEMPTS;
 use crate::rpc::RpcError;
@@ -63,12 +63,11 @@ fn not_run(now: u64, facts: &Facts, error: &StartError) -> Terminal {
 fn give_up(world: &mut impl World, facts: &Facts, terminal: &Terminal) -> Remains {
     for _ in 0..CONFLICT_ATTEMPTS {
         match attempt(world, facts, terminal) {
+            Err(error) if is_conflict(&error) => {}
             Ok(Remains::Nothing) => return Remains::Nothing,
-            Ok(Remains::Task) => break,
-            Err(RpcError::Store(error)) if error.kind == StoreErrorKind::Conflict => {}
-            // Nothing can be written. The record stays as it is, and whoever reads it next says that there is no trace
-            // of its job. The reason why it was not started is the better answer to this call.
-            Err(_) => break,
+            // Where nothing can be written, the record stays as it is, and whoever reads it next says that there is no
+            // trace of its job. The reason why it was not started is the better answer to this call.
+            Ok(Remains::Task) | Err(_) => break,
         }
     }
     // Not before the end is written down: a job that was stopped before it was started is taken for one whose server
@@ -78,6 +77,8 @@ fn give_up(world: &mut impl World, facts: &Facts, terminal: &Terminal) -> Remain
     Remains::Task
 }
 
+/// What [`give_up`] does, once.
+///
 /// # Errors
 /// [`StoreErrorKind::Conflict`] where somebody else wrote in between, and any other where nothing can be written.
 fn attempt(
@@ -92,17 +93,17 @@ fn attempt(
         State::Terminal(_) => return Ok(Remains::Task),
         State::Live(Live { shared: false, .. }) => match remove(store, &loaded) {
             Ok(()) => return Ok(Remains::Nothing),
-            Err(error @ RpcError::Store(StoreError { kind, .. }))
-                if kind == StoreErrorKind::Conflict =>
-            {
-                return Err(error);
-            }
+            Err(error) if is_conflict(&error) => return Err(error),
             Err(_) => {}
         },
         State::Live(Live { shared: true, .. }) => {}
     }
     end(store, &loaded.facts, terminal, loaded.version)?;
     Ok(Remains::Task)
+}
+
+fn is_conflict(error: &RpcError) -> bool {
+    matches!(error, RpcError::Store(error) if error.kind == StoreErrorKind::Conflict)
 }
 
 /// Removes a task that nobody was told of.

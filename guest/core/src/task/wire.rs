@@ -93,8 +93,8 @@ pub(crate) fn ended<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Ta
     }
 }
 
-/// The handle of a task that has ended before its caller was told of it: its true status, and nothing that a handle must
-/// not carry. The result comes from `tasks/get`, as that of any task.
+/// The handle of a task that has ended before its caller was told of it: its true status, and nothing that a handle
+/// must not carry. The result comes from `tasks/get`, as that of any task.
 ///
 /// *Source:* SEP-2663, Task Creation: the seed state is "typically (though not necessarily)" `working`.
 pub(crate) fn handle<'a>(facts: &'a Durable<Facts>, terminal: &'a Terminal) -> Task<'a> {

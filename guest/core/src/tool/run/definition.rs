@@ -105,8 +105,9 @@ fn task_schemas() -> Value {
         "idempotencyKey": {
             "type": "string", "minLength": 1, "maxLength": KEY_CHARS,
             "description": "A name of your choice for this call, at most 256 characters, fewer where they \
-                are not ASCII. Calling again with the same key and arguments gives the first call's task and runs nothing, also where it \
-                failed; to retry after a fix, use a new key. With other arguments it is an error.",
+                are not ASCII. Calling again with the same key and arguments gives the first call's task and \
+                runs nothing, also where it failed; to retry after a fix, use a new key. With other arguments \
+                it is an error.",
         },
     })
 }

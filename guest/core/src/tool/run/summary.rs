@@ -28,8 +28,8 @@ pub(crate) fn repeated(called_at: u64) -> String {
 /// That the task of an earlier call, made at this moment in milliseconds since 1970, failed, and why.
 pub(crate) fn failed_earlier(id: &str, called_at: u64, why: &str) -> String {
     format!(
-        "The earlier call with this idempotencyKey, started {}, is task {id} and failed: {why}\nNothing was run now. To \
-         run it again, use a new key.",
+        "The earlier call with this idempotencyKey, started {}, is task {id} and failed: {why}\nNothing was run now. \
+         To run it again, use a new key.",
         iso8601(called_at)
     )
 }
@@ -53,8 +53,8 @@ pub(super) fn running(running: &Running<'_>, last_line: Option<&str>) -> String 
 /// What the same call again would do.
 fn calling_again(next_wait_ms: Option<u64>) -> String {
     match next_wait_ms {
-        Some(0) => "Call `run` again with exactly the same arguments and idempotencyKey to see whether it has ended; it is \
-                    not started a second time."
+        Some(0) => "Call `run` again with exactly the same arguments and idempotencyKey to see whether it has ended; it \
+                    is not started a second time."
             .to_owned(),
         Some(ms) => format!(
             "Call `run` again with exactly the same arguments and idempotencyKey to wait up to {} more for its \

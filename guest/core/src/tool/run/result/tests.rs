@@ -161,8 +161,8 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
     check_summary(
         outcome(End::Lost(Loss::NeverStarted)),
         &format!(
-            "there is no trace of the job: its server ended, or stood still for long, before starting it, unless somebody deleted files of \
-             the server's data directory or the whole machine failed; {advice}"
+            "there is no trace of the job: its server ended, or stood still for long, before starting it, unless \
+             somebody deleted files of the server's data directory or the whole machine failed; {advice}"
         ),
     );
 }
@@ -307,8 +307,8 @@ fn check_running(mut written: Written, progress: Option<&Progress>, expect: &str
     };
     let (text, _) = conforming(still_running(&mut written, &at_once));
     let begin = format!(
-        "{expect}\n\nCall `run` again with exactly the same arguments and idempotencyKey to see whether it has ended; it is \
-         not started a second time. `/bin/b"
+        "{expect}\n\nCall `run` again with exactly the same arguments and idempotencyKey to see whether it has ended; it \
+         is not started a second time. `/bin/b"
     );
     assert!(text.starts_with(&begin), "{text}");
     structured
