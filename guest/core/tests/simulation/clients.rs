@@ -297,6 +297,9 @@ impl Simulation {
             let fault = *self.random.pick(&FAULTS);
             self.world.faults.plan(self.random.below(12), fault);
         }
+        if self.random.once_in(12) {
+            self.world.faults.fill_disk(self.random.below(12));
+        }
         if self.random.once_in(4) {
             let call = self.elsewhere(action);
             let skew = *self.random.pick(&[0, 0, 0, 20_000, 3_600_000]);

@@ -106,12 +106,19 @@ impl FakeJobs {
         self.known.insert(id.to_owned(), Job::FilesLost { at: now });
     }
 
-    /// Has an unknown job seem to run, which does nothing. False where it is known.
+    /// Has an unknown job seem to run, which does nothing. False where it is known. It does not end, whatever its command
+    /// and whoever stops it: a job that has ended stays so.
     pub(crate) fn appear(&mut self, now: u64, id: &str, spec: &JobSpec) -> bool {
         let is_new = !self.known.contains_key(id);
         if is_new {
-            self.known
-                .insert(id.to_owned(), Job::Started(Run::new(now, spec)));
+            let run = Run {
+                ends_at: u64::MAX,
+                timeout_at: None,
+                lifetime_at: None,
+                stop_ms: STOP_MS,
+                ..Run::new(now, spec)
+            };
+            self.known.insert(id.to_owned(), Job::Started(run));
         }
         is_new
     }
