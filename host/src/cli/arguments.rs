@@ -183,7 +183,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "K=V", value_parser = variable)]
     pub env: Vec<(String, String)>,
 
-    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB [default: it is empty]
+    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB with all other arguments [default: it is empty]
     #[arg(long)]
     pub stdin: bool,
 
@@ -197,7 +197,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
     pub ttl: Option<Duration>,
 
-    /// A name for this call, at most 256 characters: the same call again shows the first one's task, says so, and runs
+    /// A name for this call, at most 256 characters, fewer where they are not ASCII: the same call again shows the first one's task, says so, and runs
     /// nothing, also where that failed. With another command, directory or option it is an error
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Option<String>,

@@ -19,7 +19,8 @@ pub const SCAN_ENTRIES_MAX: u32 = 1000;
 pub const SCAN_BYTES_MAX: usize = 4 << 20;
 
 /// How long a call waits for another process's lock. A commit takes milliseconds, but sixteen servers on a
-/// slow disk queue up, and a migration or a checkpoint of a large log takes seconds.
+/// slow disk queue up, and a migration or a checkpoint of a large log takes seconds. A commit may wait for so long twice, for
+/// others of this process and then of another one: the WIT promises no more than 60 s.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a read believes that the store's files are where they were when somebody last looked. A look takes three
