@@ -1,5 +1,6 @@
-//! How the real binary is started.
+//! How a stdio server is started.
 
+use std::ffi::OsString;
 use std::process::Command;
 
 use crate::test_dir::TestDir;
@@ -7,10 +8,13 @@ use crate::test_dir::TestDir;
 /// How a server is started, where it is not as usual.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
+    /// The program and the arguments that come before those of `serve`; the real binary where this is empty. Servers
+    /// of all hosts take the same flags.
+    pub program: Vec<OsString>,
     /// Flags of `backburner serve`.
     pub flags: Vec<String>,
     /// Variables beside those of the test.
-    pub environment: Vec<(String, String)>,
+    pub environment: Vec<(String, OsString)>,
 }
 
 impl Setup {
@@ -27,8 +31,13 @@ impl Setup {
     /// The process, with the data directory of `dir`, before its streams are set.
     #[must_use]
     pub fn command(&self, dir: &TestDir) -> Command {
-        let mut command = Command::new(crate::binary());
+        let mut words = self.program.iter();
+        let mut command = match words.next() {
+            Some(program) => Command::new(program),
+            None => Command::new(crate::binary()),
+        };
         command
+            .args(words)
             .arg("--data-dir")
             .arg(dir.data())
             .arg("serve")

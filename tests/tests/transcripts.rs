@@ -3,10 +3,8 @@
 //! `BLESS=1` writes what the core answers where a transcript expects something else; look at the difference before
 //! you keep it.
 
-use std::thread;
-
 use backburner_tests::party::{InProcess, Party, Real, component, core};
-use backburner_tests::transcript::{Failure, Transcript, bless, corpus, play};
+use backburner_tests::transcript::{Failure, Transcript, bless, check, corpus, play};
 use backburner_tests::{Client, request};
 use serde_json::json;
 
@@ -23,38 +21,6 @@ fn in_component(transcript: &Transcript) -> Result<(), Failure> {
 
 fn in_binary(transcript: &Transcript) -> Result<(), Failure> {
     play(transcript, &mut Real::new(&transcript.config))
-}
-
-/// Plays all of them, each in a thread of its own, and says everything that went wrong.
-fn check(run: fn(&Transcript) -> Result<(), Failure>) {
-    let transcripts = corpus();
-    assert!(!transcripts.is_empty(), "there is a corpus");
-    let problems: Vec<String> = thread::scope(|scope| {
-        let plays: Vec<_> = transcripts
-            .iter()
-            .map(|transcript| (transcript, scope.spawn(move || run(transcript))))
-            .collect();
-        plays
-            .into_iter()
-            .filter_map(|(transcript, play)| problem(transcript, play.join()))
-            .collect()
-    });
-    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
-}
-
-fn problem(transcript: &Transcript, result: thread::Result<Result<(), Failure>>) -> Option<String> {
-    match result {
-        Ok(Ok(())) => None,
-        Ok(Err(failure)) => Some(failure.message),
-        Err(panic) => {
-            let words = panic.downcast_ref::<String>().cloned();
-            Some(format!(
-                "{}.transcript: {}",
-                transcript.name,
-                words.unwrap_or_default()
-            ))
-        }
-    }
 }
 
 fn bless_all() {

@@ -1,4 +1,5 @@
-//! Whatever answers messages: the core, the component, the binary. To a transcript they look alike.
+//! Whatever answers messages: the core, the component, the binary, the servers of other hosts. To a transcript they
+//! look alike.
 
 mod component;
 mod core;

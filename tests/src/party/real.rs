@@ -1,4 +1,4 @@
-//! The real binary, with real processes and real time.
+//! A server that is a program, such as the real binary, with real processes and real time.
 
 use serde_json::Value;
 
@@ -19,17 +19,23 @@ pub struct Real {
 }
 
 impl Real {
-    /// Starts one. `config` is what the component would get, and is given as flags.
+    /// Starts the binary. `config` is what the component would get, and is given as flags.
     ///
     /// # Panics
     /// Where it does not start, or `config` has a member that no flag sets.
     #[must_use]
     pub fn new(config: &Value) -> Self {
+        Self::with(Setup::default(), config)
+    }
+
+    /// Starts a server as `setup` says, with flags for `config` beside its own.
+    ///
+    /// # Panics
+    /// As [`Real::new`].
+    #[must_use]
+    pub fn with(mut setup: Setup, config: &Value) -> Self {
         let dir = TestDir::new();
-        let setup = Setup {
-            flags: flags(config),
-            ..Setup::default()
-        };
+        setup.flags.extend(flags(config));
         let server = Server::start_with(&dir, &setup);
         Self {
             dir,

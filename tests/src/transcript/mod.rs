@@ -1,10 +1,11 @@
 //! Transcripts: conversations between a client and a server, kept as text and played against whatever answers.
 //!
 //! The format is described by the transcript that uses all of it, `tests/transcripts/format.transcript`. One
-//! corpus is played against the core natively, the component in wasmtime and the real binary; the format has no
-//! means to leave one of them out.
+//! corpus is played against the core natively, the component in wasmtime, the real binary and the servers of the other
+//! hosts; the format has no means to leave one of them out.
 
 mod bless;
+mod check;
 mod matching;
 mod parse;
 mod play;
@@ -12,6 +13,7 @@ mod play;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use check::check;
 pub use parse::Transcript;
 pub use play::{Failure, play};
 

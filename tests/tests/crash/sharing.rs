@@ -89,7 +89,7 @@ fn a_job_has_the_environment_of_its_own_server() {
         let mut setup = Setup::flags(&["--direct-limit", "60000"]);
         let own = variables.iter().map(|(name, value)| (*name, *value));
         setup.environment = own
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .map(|(name, value)| (name.to_owned(), value.into()))
             .collect();
         Server::start_with(&scene.dir, &setup)
     };
