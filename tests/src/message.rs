@@ -66,6 +66,9 @@ pub fn check_message(line: &str) -> Result<Value, String> {
     let message: Value =
         serde_json::from_str(line).map_err(|error| format!("not JSON ({error}): {line}"))?;
     let wrong = |what: &str| Err(format!("{what}: {line}"));
+    if !is_as_written(line, &message) {
+        return wrong("not written as the component writes it: a host passes on its bytes");
+    }
     if message["jsonrpc"] != "2.0" {
         return wrong("not JSON-RPC 2.0");
     }
@@ -87,5 +90,28 @@ pub fn check_message(line: &str) -> Result<Value, String> {
         Ok(message)
     } else {
         wrong("neither a reply nor a notification")
+    }
+}
+
+/// Whether a message has exactly the bytes with which it is written here, but for the order of members, so no blanks,
+/// escapes or forms of numbers of another writer's.
+fn is_as_written(line: &str, message: &Value) -> bool {
+    let sorted = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    sorted(line) == sorted(&message.to_string())
+}
+
+#[test]
+fn a_message_that_was_written_again_is_found() {
+    let message = r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","text":"é"}}"#;
+    assert!(check_message(message).is_ok());
+    let blank = message.replace(":1", ": 1");
+    let escaped = message.replace('é', "\\u00e9");
+    for rewritten in [blank, escaped] {
+        let found = check_message(&rewritten);
+        assert!(found.is_err_and(|reason| reason.contains("passes on its bytes")));
     }
 }
