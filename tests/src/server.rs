@@ -23,6 +23,8 @@ pub struct Exit {
     pub status: ExitStatus,
     /// What it wrote to standard output and nobody had received: messages, in order.
     pub unread: Vec<Value>,
+    /// The last of these, byte for byte: what nobody had waited for.
+    pub unread_lines: Vec<String>,
     /// All that it wrote to standard error.
     pub stderr: String,
 }
@@ -236,6 +238,16 @@ impl Server {
         }
     }
 
+    /// The next message, whatever it answers, byte for byte; one that was received before is not given again.
+    ///
+    /// # Panics
+    /// Where there is none before `patience` has passed.
+    pub fn receive_line(&mut self, patience: Duration) -> String {
+        let line = self.next_line(Instant::now() + patience, "a message");
+        self.checked(&line);
+        line
+    }
+
     /// The next message, whatever it answers; `None` where there is none before `patience` has passed.
     ///
     /// # Panics
@@ -254,9 +266,14 @@ impl Server {
     }
 
     fn next_message(&mut self, deadline: Instant, what: &str) -> Value {
+        let line = self.next_line(deadline, what);
+        self.checked(&line)
+    }
+
+    fn next_line(&mut self, deadline: Instant, what: &str) -> String {
         let patience = deadline.saturating_duration_since(Instant::now());
         match self.lines.recv_timeout(patience) {
-            Ok(line) => self.checked(&line),
+            Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
                 panic!("waited for {what} in vain; {}", self.last_words())
             }
@@ -307,12 +324,16 @@ impl Server {
         // The reading thread ends with the stream, which nobody else holds open: jobs get none of it.
         let deadline = Instant::now() + PATIENCE;
         let mut unread: Vec<Value> = self.inbox.drain(..).collect();
+        let mut unread_lines = Vec::new();
         loop {
             match self
                 .lines
                 .recv_timeout(deadline.saturating_duration_since(Instant::now()))
             {
-                Ok(line) => unread.push(self.checked(&line)),
+                Ok(line) => {
+                    unread.push(self.checked(&line));
+                    unread_lines.push(line);
+                }
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     panic!("somebody holds the server's output open after its end")
@@ -322,6 +343,7 @@ impl Server {
         Exit {
             status,
             unread,
+            unread_lines,
             stderr: self.stderr(),
         }
     }

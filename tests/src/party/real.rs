@@ -1,5 +1,7 @@
 //! A server that is a program, such as the real binary, with real processes and real time.
 
+use std::collections::VecDeque;
+
 use serde_json::Value;
 
 use super::Party;
@@ -15,7 +17,7 @@ pub struct Real {
     setup: Setup,
     server: Server,
     /// Written by servers that have ended.
-    left: std::collections::VecDeque<Value>,
+    left: VecDeque<String>,
 }
 
 impl Real {
@@ -41,7 +43,7 @@ impl Real {
             dir,
             setup,
             server,
-            left: std::collections::VecDeque::new(),
+            left: VecDeque::new(),
         }
     }
 }
@@ -68,11 +70,8 @@ impl Party for Real {
     }
 
     fn receive(&mut self) -> Option<String> {
-        let message = match self.left.pop_front() {
-            Some(message) => message,
-            None => self.server.receive(PATIENCE),
-        };
-        Some(message.to_string())
+        let line = self.left.pop_front();
+        Some(line.unwrap_or_else(|| self.server.receive_line(PATIENCE)))
     }
 
     fn pass(&mut self, _ms: u64) {}
@@ -80,17 +79,13 @@ impl Party for Real {
     fn reopen(&mut self) {
         let exit = self.server.close();
         assert!(exit.status.success(), "the server ended with {exit:?}");
-        self.left.extend(exit.unread);
+        self.left.extend(exit.unread_lines);
         self.server = Server::start_with(&self.dir, &self.setup);
     }
 
     fn finish(&mut self) -> Vec<String> {
         let exit = self.server.close();
         assert!(exit.status.success(), "the server ended with {exit:?}");
-        self.left
-            .drain(..)
-            .chain(exit.unread)
-            .map(|message| message.to_string())
-            .collect()
+        self.left.drain(..).chain(exit.unread_lines).collect()
     }
 }

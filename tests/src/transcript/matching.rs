@@ -137,7 +137,7 @@ fn is_named(name: &str, found: &Value, names: &mut Names) -> bool {
 }
 
 /// Whether `text` is a version 4 UUID in the form that task ids have.
-fn is_uuid(text: &str) -> bool {
+pub(super) fn is_uuid(text: &str) -> bool {
     let Ok(id) = uuid::Uuid::parse_str(text) else {
         return false;
     };
@@ -145,7 +145,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Whether `text` is a moment like `2026-07-28T12:34:56.789Z`.
-fn is_time(text: &str) -> bool {
+pub(super) fn is_time(text: &str) -> bool {
     const FORM: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
     text.len() == FORM.len()
         && text.bytes().zip(FORM).all(|(found, form)| match form {

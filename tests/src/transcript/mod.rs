@@ -9,11 +9,12 @@ mod check;
 mod matching;
 mod parse;
 mod play;
+mod timeless;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use check::check;
+pub use check::{Heard, check};
 pub use parse::Transcript;
 pub use play::{Failure, play};
 

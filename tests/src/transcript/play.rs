@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::matching::{Names, compare, fill_in};
 use super::parse::{Action, Step, Transcript};
+use super::timeless::timeless;
 use crate::deadline::{PATIENCE, until};
 use crate::message::{Client, check_message, meta};
 use crate::party::Party;
@@ -24,19 +25,20 @@ pub struct Failure {
     pub(super) names: Names,
 }
 
-/// Plays a transcript.
+/// Plays a transcript, and gives what was expected and came: the messages, byte for byte but for ids and times.
 ///
 /// # Errors
 /// The first thing that is not as the transcript says.
 ///
 /// # Panics
 /// Where the party does not answer at all, or answers what is no message.
-pub fn play(transcript: &Transcript, party: &mut dyn Party) -> Result<(), Failure> {
+pub fn play(transcript: &Transcript, party: &mut dyn Party) -> Result<Vec<String>, Failure> {
     let mut play = Play {
         party,
         inbox: VecDeque::new(),
         names: Names::new(),
         last_sent: Value::Null,
+        heard: Vec::new(),
     };
     let mut polled = None;
     for (index, step) in transcript.steps.iter().enumerate() {
@@ -49,10 +51,10 @@ pub fn play(transcript: &Transcript, party: &mut dyn Party) -> Result<(), Failur
             return Err(play.failure(transcript, step, (index, problem)));
         }
     }
-    let mut rest: Vec<Value> = play.inbox.drain(..).collect();
-    rest.extend(play.party.finish().iter().map(|line| checked(line)));
+    let mut rest: Vec<String> = play.inbox.drain(..).map(|message| message.line).collect();
+    rest.extend(play.party.finish());
     if rest.is_empty() {
-        return Ok(());
+        return Ok(play.heard);
     }
     let message = format!("{}.transcript: nobody expected {rest:?}", transcript.name);
     Err(Failure {
@@ -65,13 +67,21 @@ pub fn play(transcript: &Transcript, party: &mut dyn Party) -> Result<(), Failur
 /// What is wrong, and the reply where it is the reply.
 type Problem = (String, Option<Value>);
 
+/// What was received: what it means, and its bytes.
+struct Message {
+    value: Value,
+    line: String,
+}
+
 struct Play<'a> {
     party: &'a mut dyn Party,
     /// Received and not expected yet.
-    inbox: VecDeque<Value>,
+    inbox: VecDeque<Message>,
     names: Names,
     /// The id of the last message that was sent; null where it has none.
     last_sent: Value,
+    /// What was expected and came, without ids and times.
+    heard: Vec<String>,
 }
 
 impl Play<'_> {
@@ -108,8 +118,11 @@ impl Play<'_> {
         self.party.send(&text);
     }
 
-    fn expect(&mut self, expected: &Value, polled: Option<Value>) -> Result<(), Problem> {
-        let mut found = match polled {
+    fn expect(&mut self, expected: &Value, polled: Option<Message>) -> Result<(), Problem> {
+        let Message {
+            value: mut found,
+            line,
+        } = match polled {
             Some(reply) => reply,
             None if expected.is_null() => self.reply(&self.last_sent.clone())?,
             None => self.reply(expected.get("id").unwrap_or(&Value::Null))?,
@@ -120,20 +133,23 @@ impl Play<'_> {
             .expect("a message is an object")
             .remove("jsonrpc");
         compare(expected, &found, &mut self.names)
-            .map_err(|mismatch| (mismatch.to_string(), Some(found)))
+            .map_err(|mismatch| (mismatch.to_string(), Some(found)))?;
+        self.heard.push(timeless(&line));
+        Ok(())
     }
 
     /// The reply with this id, or the first without any where it is null. Others are kept.
-    fn reply(&mut self, id: &Value) -> Result<Value, Problem> {
+    fn reply(&mut self, id: &Value) -> Result<Message, Problem> {
         loop {
-            let is_it = |message: &Value| message.get("id").unwrap_or(&Value::Null) == id;
+            let is_it = |message: &Message| message.value.get("id").unwrap_or(&Value::Null) == id;
             if let Some(place) = self.inbox.iter().position(is_it) {
                 return Ok(self.inbox.remove(place).expect("the place was just found"));
             }
             let Some(line) = self.party.receive() else {
                 return Err((format!("no reply with the id {id} came"), None));
             };
-            self.inbox.push_back(checked(&line));
+            let value = checked(&line);
+            self.inbox.push_back(Message { value, line });
         }
     }
 
@@ -141,20 +157,23 @@ impl Play<'_> {
     fn silence(&mut self) -> Result<(), Problem> {
         let id = json!("after the silence");
         self.ask(&id, "server/discover", json!({}))?;
-        let broken = self.inbox.iter().find(|message| match message.get("id") {
-            None => true,
-            Some(id) => *id == self.last_sent,
-        });
+        let broken = self
+            .inbox
+            .iter()
+            .find(|message| match message.value.get("id") {
+                None => true,
+                Some(id) => *id == self.last_sent,
+            });
         match broken {
             Some(reply) => Err((
-                format!("there should be no reply to this, but came {reply}"),
+                format!("there should be no reply to this, but came {}", reply.line),
                 None,
             )),
             None => Ok(()),
         }
     }
 
-    fn poll(&mut self, id: &str) -> Result<Value, Problem> {
+    fn poll(&mut self, id: &str) -> Result<Message, Problem> {
         let id = fill_in(id, &self.names);
         let request_id = json!(format!("poll {id}"));
         let mut reply = until(PATIENCE, "a task to end", || {
@@ -162,22 +181,23 @@ impl Play<'_> {
                 Ok(reply) => reply,
                 Err(problem) => return Ok(Err(problem)),
             };
-            let task = &reply["result"];
+            let task = &reply.value["result"];
             if task["status"] != "working" {
                 return Ok(Ok(reply));
             }
             self.party
                 .pass(task["pollIntervalMs"].as_u64().unwrap_or(PAUSE_MS));
-            Err(reply.to_string())
+            Err(reply.line)
         })?;
         reply
+            .value
             .as_object_mut()
             .expect("a message is an object")
             .remove("id");
         Ok(reply)
     }
 
-    fn ask(&mut self, id: &Value, method: &str, mut params: Value) -> Result<Value, Problem> {
+    fn ask(&mut self, id: &Value, method: &str, mut params: Value) -> Result<Message, Problem> {
         params["_meta"] = meta(Client::Tasks);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.party.send(&request.to_string());
