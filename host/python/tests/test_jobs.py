@@ -61,8 +61,10 @@ class Jobs(DirectoryCase):
             id = self.start("grep SigIgn /proc/self/status; ls /proc/self/fd | wc -l")
             self.assertEqual(ended(self.jobs, id).end, Exited(0))
         text = b"".join(fragment.bytes for fragment in self.jobs.read(id, 0, 1000)).split()
+        # What glibc starts with posix_spawn ignores its two signals, 32 and 33, which nobody else can set.
+        ignored = int(text[1], 16) & ~(0b11 << 31)
         # The three standard ones, and the directory that ls lists.
-        self.assertEqual((int(text[1], 16), text[2]), (0, b"4"))
+        self.assertEqual((ignored, text[2]), (0, b"4"))
 
     def test_what_left_the_group_and_the_session_is_found_named_and_stopped(self) -> None:
         pid_file = self.directory / "pid"
