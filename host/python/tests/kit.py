@@ -29,6 +29,8 @@ class LastingHost:
     """Everything that this package has, in a directory, for any number of processes."""
 
     offers = frozenset(["lasting-store", "processes", "lasting-jobs", "descendants"])
+    threads = 4
+    """How many checks may run at the same time. They mostly wait."""
 
     def __init__(self, directory: Path):
         self.directory = directory
@@ -43,6 +45,8 @@ class MemoryHost:
     """A store in memory, and jobs that are not checked."""
 
     offers: frozenset[str] = frozenset()
+    threads = 1
+    """A store in memory is not made for several."""
     directory = None
 
     def __init__(self, directory: Path):
