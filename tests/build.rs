@@ -1,5 +1,6 @@
-//! Builds the host conformance kit for wasm32-wasip2 and compiles it ahead of time, since nothing else in the tests
-//! needs a compiler: `conformance.wasm` and `conformance.cwasm` in `OUT_DIR`.
+//! Builds the tests' components for wasm32-wasip2. In `OUT_DIR`: `conformance.wasm`, the host conformance kit, which is
+//! also compiled ahead of time to `conformance.cwasm`, since nothing else in the tests needs a compiler; and
+//! `memory_store.wasm`, the store that is a component.
 
 use std::path::PathBuf;
 
@@ -8,9 +9,11 @@ use wasmtime::{Config, Engine, Result};
 #[path = "../host/build/guest.rs"]
 mod guest;
 
-/// Everything that the kit is made of; directories count with all that is below them.
-const SOURCES: [&str; 6] = [
+/// Everything that the components are made of; directories count with all that is below them.
+const SOURCES: [&str; 8] = [
     "wit",
+    "tests/composition/src",
+    "tests/composition/Cargo.toml",
     "tests/conformance/src",
     "tests/conformance/Cargo.toml",
     "Cargo.toml",
@@ -20,13 +23,15 @@ const SOURCES: [&str; 6] = [
 
 fn main() -> Result<()> {
     let workspace = guest::workspace(&SOURCES)?;
-    let bytes = guest::build(&workspace, "backburner-conformance")?;
+    let kit = guest::build(&workspace, "backburner-conformance")?;
+    let store = guest::build(&workspace, "backburner-composition")?;
     let engine = Engine::new(Config::new().target(&guest::host_target()?)?)?;
     let out = PathBuf::from(guest::variable("OUT_DIR")?);
     std::fs::write(
         out.join("conformance.cwasm"),
-        engine.precompile_component(&bytes)?,
+        engine.precompile_component(&kit)?,
     )?;
-    std::fs::write(out.join("conformance.wasm"), bytes)?;
+    std::fs::write(out.join("conformance.wasm"), kit)?;
+    std::fs::write(out.join("memory_store.wasm"), store)?;
     Ok(())
 }

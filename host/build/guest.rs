@@ -1,5 +1,5 @@
-//! How a component of this workspace is built from within a build script. Shared with the tests, which build another
-//! one.
+//! How a component of this workspace is built from within a build script. Shared with the tests, which build
+//! others.
 
 use std::env;
 use std::ffi::OsString;

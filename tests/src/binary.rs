@@ -1,4 +1,4 @@
-//! The real binary, built once for each run of a test program.
+//! The real binary and the example of an embedder, built once for each run of a test program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use serde_json::Value;
 /// What cargo says it built.
 struct Built {
     executable: PathBuf,
+    example: PathBuf,
     out_dir: PathBuf,
 }
 
@@ -34,6 +35,15 @@ pub fn workspace() -> &'static Path {
 #[must_use]
 pub fn binary() -> &'static Path {
     &built().executable
+}
+
+/// The web service that embeds the host as a library, an example of this workspace; built as [`binary`] is.
+///
+/// # Panics
+/// Where it does not build.
+#[must_use]
+pub fn example() -> &'static Path {
+    &built().example
 }
 
 /// The component that [`binary`] embeds, before it was compiled for this machine.
@@ -75,23 +85,24 @@ fn build() -> Built {
         .lines()
         .map(|line| serde_json::from_str(line).expect("cargo writes one JSON value a line"))
         .collect();
-    let artifact = artifact(&messages).expect("cargo names the executable that it built");
-    let executable = artifact["executable"]
-        .as_str()
-        .expect("it was looked for by this member");
-    let out_dir = out_dir(&messages, &artifact["package_id"]);
+    let (binary, package) = executable(&messages, "backburner");
+    let (example, _) = executable(&messages, "backburner-axum-example");
+    let out_dir = out_dir(&messages, package);
     Built {
-        executable: executable.into(),
+        executable: binary,
+        example,
         out_dir: out_dir.expect("cargo names the directory of the build script"),
     }
 }
 
-fn artifact(messages: &[Value]) -> Option<&Value> {
-    messages.iter().find(|message| {
-        message["reason"] == "compiler-artifact"
-            && message["target"]["name"] == "backburner"
-            && message["executable"].is_string()
-    })
+/// A program that cargo built, and the id of its package.
+fn executable<'a>(messages: &'a [Value], name: &str) -> (PathBuf, &'a Value) {
+    let found = messages.iter().find_map(|message| {
+        let is_it = message["reason"] == "compiler-artifact" && message["target"]["name"] == name;
+        let executable = message["executable"].as_str().filter(|_| is_it)?;
+        Some((executable.into(), &message["package_id"]))
+    });
+    found.unwrap_or_else(|| panic!("cargo names no executable {name} that it built"))
 }
 
 fn out_dir(messages: &[Value], package: &Value) -> Option<PathBuf> {

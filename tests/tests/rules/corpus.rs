@@ -33,20 +33,47 @@ fn expectations(text: &str) -> usize {
     text.lines().filter(|line| line.starts_with("< ")).count()
 }
 
+/// Where the whole corpus is played against something, and how that is said there.
+const RUNNERS: [(&str, &str); 5] = [
+    ("tests/tests/transcripts.rs", "check(in_core)"),
+    ("tests/tests/transcripts.rs", "check(in_component)"),
+    ("tests/tests/transcripts.rs", "check(in_binary)"),
+    (
+        "tests/tests/hosts/node.rs",
+        "assert_answers_as_the_native_host(",
+    ),
+    (
+        "tests/tests/hosts/python.rs",
+        "assert_answers_as_the_native_host(",
+    ),
+];
+
 #[test]
-fn all_three_runners_play_the_whole_corpus() {
+fn all_runners_play_the_whole_corpus() {
     let files = below("tests/tests");
-    let runner = files
+    let plays = |(path, call): &(&str, &str)| {
+        files
+            .iter()
+            .any(|file| file.path == *path && file.text.contains(call))
+    };
+    let problems: Vec<String> = RUNNERS
         .iter()
-        .find(|file| file.path == "tests/tests/transcripts.rs");
-    let text = &runner.expect("the runners are there").text;
-    let problems: Vec<String> = ["check(in_core)", "check(in_component)", "check(in_binary)"]
-        .iter()
-        .filter(|call| !text.contains(**call))
-        .map(|call| format!("{call} is missing"))
+        .filter(|runner| !plays(runner))
+        .map(|(path, call)| format!("{path}: {call} is missing"))
         .collect();
     assert_none(
-        "a transcript is played against core, component and binary",
+        "a transcript is played against core, component, binary and the other hosts",
         &problems,
+    );
+}
+
+#[test]
+fn ci_leaves_no_host_out() {
+    let script = below(".ci").into_iter().find(|file| file.path == ".ci/run");
+    let script = script.expect("there is a script for CI").text;
+    let (before, _) = script.split_once("cargo test").expect("it runs the tests");
+    assert!(
+        before.contains("export BACKBURNER_ALL_HOSTS=1\n"),
+        "{before}"
     );
 }
