@@ -143,6 +143,24 @@ fn lost_announcements_cost_the_order_and_no_byte() {
 }
 
 #[test]
+fn announcements_that_are_lost_while_a_pipe_is_closed_cost_no_byte() {
+    for (out, err) in [(&[][..], &[][..]), (&[1], &[2])] {
+        let mut turns = heard("oeoeoe");
+        let mut taken = [packets(out), packets(err)];
+        for of in [0, 1] {
+            taken[of].closed = true;
+            let pulled = taken[of].sizes.len();
+            turns.compare(of, &mut taken[of], pulled);
+        }
+        turns.lose();
+        let found = turns.resolve(&mut taken.each_mut(), Rest::Nothing);
+        let given: usize = found.iter().map(|turn| turn.bytes).sum();
+        assert_eq!(given, out.iter().chain(err).sum::<usize>());
+        assert!(turns.agree_with([&packets(&[]), &packets(&[])]));
+    }
+}
+
+#[test]
 fn false_announcements_take_no_more_than_some_memory() {
     let mut turns = Turns::default();
     for number in 0..3 * WAITING_TURNS {

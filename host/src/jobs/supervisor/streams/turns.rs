@@ -203,6 +203,8 @@ impl Turns {
     pub(super) fn resolve(&mut self, packets: &mut [&mut Packets; 2], rest: Rest) -> Vec<Turn> {
         if std::mem::take(&mut self.lost) {
             self.runs.clear();
+            // It is a part of what has just been forgotten.
+            self.excess = [0; 2];
         }
         let mut writes = [0, 1].map(|of| self.writes(of, packets[of]));
         let mut turns = self.announced_turns(packets, &mut writes, rest);
