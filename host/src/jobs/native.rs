@@ -1,5 +1,5 @@
-//! The few system calls that have no safe form, each with the proof that it is used safely. The only
-//! module of the host with unsafe code.
+//! The few system calls that have no safe form, each with the proof that it is used safely. Nothing else of the host has
+//! unsafe code but `engine/code.rs`, which takes the compiled component as it is.
 #![expect(
     unsafe_code,
     reason = "fork, signal dispositions and what happens between fork and exec have no safe interface"
@@ -22,16 +22,25 @@ pub(crate) enum Side {
 /// Duplicates a process that has one thread.
 ///
 /// # Errors
-/// As `fork(2)`: no memory, or too many processes.
+/// As `fork(2)`: no memory, or too many processes. Also where there are several threads and the system says so.
 pub(crate) fn fork() -> io::Result<Side> {
-    // SAFETY: only a supervisor calls this, as the first thing that its process does, so the process has
-    // one thread. No other thread can hold a lock whose copy would stay locked in the child, and the
-    // child may do whatever the parent might have done.
+    if has_other_threads() {
+        return Err(io::Error::other("this process has several threads"));
+    }
+    // SAFETY: the process has one thread: on Linux that has just been seen, and nobody is left who could start another
+    // one; elsewhere only a supervisor calls this, as the first thing that its process does. No other thread can hold
+    // a lock whose copy would stay locked in the child, and the child may do whatever the parent might have done.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Side::Child),
         _ => Ok(Side::Parent),
     }
+}
+
+/// Whether this process has more than one thread, as far as the system says.
+fn has_other_threads() -> bool {
+    let threads = std::fs::read_dir("/proc/self/task");
+    threads.is_ok_and(|threads| threads.count() > 1)
 }
 
 /// Closes every descriptor but the standard three.
@@ -152,14 +161,6 @@ pub(crate) fn queue_signals(signals: &[i32]) -> io::Result<std::os::fd::OwnedFd>
     Ok(unsafe { std::os::fd::OwnedFd::from_raw_fd(queue) })
 }
 
-/// How many bytes a page has.
-#[cfg(target_os = "linux")]
-pub(crate) fn page_bytes() -> usize {
-    // SAFETY: `sysconf` reads a number that never changes.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(bytes).expect("every Linux has pages and says how large they are")
-}
-
 /// Makes a FIFO that only its owner may use.
 ///
 /// # Errors
@@ -183,5 +184,17 @@ pub(crate) fn make_fifo(
         } else {
             Err(io::Error::last_os_error())
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_with_several_threads_is_not_duplicated() {
+        // The harness has one thread, and each test another one.
+        let refused = fork().err().expect("there are two at least");
+        assert!(refused.to_string().contains("several threads"), "{refused}");
     }
 }

@@ -45,7 +45,7 @@ impl Basin {
         let (out, into) = pipe()?;
         Ok(Self {
             bytes: fcntl_getpipe_size(&out)?,
-            page_bytes: native::page_bytes(),
+            page_bytes: rustix::param::page_size(),
             out,
             into,
         })
