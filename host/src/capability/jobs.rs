@@ -87,7 +87,8 @@ impl From<StartError> for wit::StartError {
             StartError::AlreadyKnown => wit::StartErrorKind::AlreadyKnown,
             StartError::NoDirectory(_)
             | StartError::NotADirectory(_)
-            | StartError::DirectoryDenied(_) => wit::StartErrorKind::BadDirectory,
+            | StartError::DirectoryDenied(_)
+            | StartError::DirectoryUnusable(..) => wit::StartErrorKind::BadDirectory,
             StartError::BadSpec(_) => wit::StartErrorKind::BadSpec,
             StartError::NoSpace => wit::StartErrorKind::NoSpace,
             StartError::Files(_) | StartError::Supervisor(_) => wit::StartErrorKind::Other,

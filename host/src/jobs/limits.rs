@@ -6,9 +6,13 @@ use std::time::Duration;
 /// for the tail of a pipeline to write its last line, short enough that `daemon & exit` is over at once.
 pub(crate) const LINGER_MS: u64 = 500;
 
-/// How often the killing is repeated while something is left, which is only so for a process that forks
-/// faster than it is found, or one in an uninterruptible system call.
+/// After how long the killing is repeated first while something is left, which is only so for a process that forks
+/// faster than it is found, one in an uninterruptible system call, or one that may not be signalled.
 pub(crate) const KILL_AGAIN_MS: u64 = 50;
+
+/// After how long it is repeated at last, where nothing changes: each time reads the whole process table, and such a
+/// process may stay for hours. Whatever ends wakes the supervisor at once.
+pub(crate) const KILL_AGAIN_AT_MOST_MS: u64 = 2_000;
 
 /// How many times in a row the process table is read to freeze what has been forked since the last time,
 /// before what was found is killed.
@@ -18,7 +22,8 @@ pub(crate) const FREEZE_ROUNDS: usize = 20;
 /// microseconds; only a process that the kernel cannot end yet makes anybody wait so long.
 pub(crate) const BURIAL: Duration = Duration::from_secs(2);
 
-/// Pause between two looks at processes that were killed and are not gone, in a burial.
+/// Pause between the first two looks at processes that were killed and are not gone, in a burial; each one is twice as
+/// long as the one before it.
 pub(crate) const BURIAL_PAUSE: Duration = Duration::from_millis(5);
 
 /// How many leftovers an outcome names, so that it stays small whatever a job leaves behind.
@@ -40,6 +45,9 @@ pub(crate) const ENVIRONMENT_BYTES: u64 = 2 * 1024 * 1024;
 /// The longest file that is read whole, in bytes: more than a spec of which each byte is written as six, and than the
 /// outcome with the longest names.
 pub(crate) const FILE_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The longest record of what to run, in bytes as it is written: what is read whole, less the line about the process.
+pub(crate) const SPEC_BYTES: usize = FILE_BYTES as usize - 1024;
 
 /// How many bytes are reserved for the outcome: more than one with 20 leftovers of ordinary text needs.
 pub(crate) const OUTCOME_RESERVE_BYTES: usize = 8 * 1024;
@@ -102,6 +110,9 @@ pub(crate) const READ_ATTEMPTS: usize = 4;
 /// After how long something unfinished in the workshop, without anybody alive in it, is rubbish. Building
 /// a job takes a millisecond; the rest is for a machine that was suspended in the middle of it.
 pub(crate) const STALE: Duration = Duration::from_secs(600);
+
+/// How long what somebody put in the place of a job is kept aside, for whoever wants to know what it was.
+pub(crate) const ASIDE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// How often a platform without subreapers looks whether the command's process group is empty.
 #[cfg(not(target_os = "linux"))]

@@ -55,6 +55,9 @@ pub enum StartError {
     /// The working directory may not be entered.
     #[error("the directory {} may not be entered; change its permissions or name another one", .0.display())]
     DirectoryDenied(PathBuf),
+    /// The working directory cannot be entered for another reason.
+    #[error("the directory {} cannot be entered: {}; name another one", .0.display(), .1)]
+    DirectoryUnusable(PathBuf, #[source] std::io::Error),
     /// The spec cannot be carried out; why, in words.
     #[error("{0}")]
     BadSpec(String),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Access;
 use rustix::io::Errno;
 
+use super::limits::SPEC_BYTES;
 use super::model::{Command, Spec, StartError};
 
 /// Makes a spec the whole truth: the working directory of this process where it names none.
@@ -30,6 +31,20 @@ pub(crate) fn complete(spec: &Spec) -> Result<Spec, StartError> {
         directory: Some(directory),
         ..spec.clone()
     })
+}
+
+/// Refuses a spec whose record is too long to be read again.
+///
+/// # Errors
+/// [`StartError::BadSpec`].
+pub(crate) fn check_record(record: &[u8]) -> Result<(), StartError> {
+    if record.len() <= SPEC_BYTES {
+        return Ok(());
+    }
+    bad(&format!(
+        "the command with its variables and its input takes {} bytes and may take {SPEC_BYTES}; write long input to a file",
+        record.len()
+    ))
 }
 
 fn check_command(command: &Command) -> Result<(), StartError> {
@@ -75,7 +90,7 @@ fn absolute(path: &str) -> Result<PathBuf, StartError> {
 }
 
 /// The directory may change until the command starts in it; the supervisor says so then.
-fn enterable(path: &Path) -> Result<(), StartError> {
+pub(crate) fn enterable(path: &Path) -> Result<(), StartError> {
     let known = rustix::fs::stat(path).and_then(|found| {
         let is_directory = rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir();
         if is_directory {
@@ -88,7 +103,8 @@ fn enterable(path: &Path) -> Result<(), StartError> {
         Ok(()) => Ok(()),
         Err(Errno::NOENT) => Err(StartError::NoDirectory(path.to_owned())),
         Err(Errno::NOTDIR) => Err(StartError::NotADirectory(path.to_owned())),
-        Err(_denied) => Err(StartError::DirectoryDenied(path.to_owned())),
+        Err(Errno::ACCESS | Errno::PERM) => Err(StartError::DirectoryDenied(path.to_owned())),
+        Err(other) => Err(StartError::DirectoryUnusable(path.to_owned(), other.into())),
     }
 }
 
@@ -150,6 +166,7 @@ mod tests {
             ("/does/not/exist", "does not exist"),
             ("/etc/passwd", "is not a directory"),
             ("/etc/passwd/below", "is not a directory"),
+            (&format!("/{}", "x".repeat(300)), "name too long"),
         ] {
             with.directory = Some(path.into());
             let detail = refused(&with);

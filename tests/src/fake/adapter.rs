@@ -172,7 +172,8 @@ fn start_error(error: &host_jobs::StartError) -> core::StartError {
         host_jobs::StartError::AlreadyKnown => core::StartErrorKind::AlreadyKnown,
         host_jobs::StartError::NoDirectory(_)
         | host_jobs::StartError::NotADirectory(_)
-        | host_jobs::StartError::DirectoryDenied(_) => core::StartErrorKind::BadDirectory,
+        | host_jobs::StartError::DirectoryDenied(_)
+        | host_jobs::StartError::DirectoryUnusable(..) => core::StartErrorKind::BadDirectory,
         host_jobs::StartError::BadSpec(_) => core::StartErrorKind::BadSpec,
         host_jobs::StartError::NoSpace => core::StartErrorKind::NoSpace,
         host_jobs::StartError::Files(_) | host_jobs::StartError::Supervisor(_) => {

@@ -11,7 +11,7 @@ use rustix::process::Pid;
 use uuid::Uuid;
 
 use super::super::model::{self, Spec};
-use super::super::native;
+use super::super::{native, spec};
 use super::TASK_VARIABLE;
 use super::streams::Streams;
 
@@ -33,6 +33,7 @@ pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
     let words = words(spec);
     let directory = spec.directory.as_deref().unwrap_or("/");
     let (streams, ends) = Streams::open().map_err(|error| unusable(&error))?;
+    let (stdin, input) = feeding(spec).map_err(|error| unusable(&error))?;
     let mut command = Command::new(&words[0]);
     command
         .args(&words[1..])
@@ -41,11 +42,7 @@ pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
         // Last: a job that named itself otherwise would not be found when its supervisor is lost.
         .env(TASK_VARIABLE, id.to_string())
         .process_group(0)
-        .stdin(if spec.stdin.is_empty() {
-            Stdio::null()
-        } else {
-            Stdio::piped()
-        })
+        .stdin(input)
         .stdout(ends.stdout)
         .stderr(ends.stderr);
     native::prepare_child(&mut command, rustix::process::getpid());
@@ -53,15 +50,22 @@ pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
         .spawn()
         .map_err(|error| explain(&error, &words[0], directory))?;
     let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let stdin = child.stdin.map(OwnedFd::from);
-    if let Some(pipe) = &stdin {
-        rustix::io::ioctl_fionbio(pipe, true).map_err(|error| unusable(&error.into()))?;
-    }
     Ok(Spawned {
         pid: raw.expect("the kernel gives out positive process ids"),
         stdin,
         streams,
     })
+}
+
+/// Our end of a pipe for the job's input, which does not block, and what the job reads. All that may fail is done before
+/// there is a command that runs.
+fn feeding(spec: &Spec) -> io::Result<(Option<OwnedFd>, Stdio)> {
+    if spec.stdin.is_empty() {
+        return Ok((None, Stdio::null()));
+    }
+    let (theirs, ours) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&ours, true)?;
+    Ok((Some(ours.into()), theirs.into()))
 }
 
 fn unusable(error: &io::Error) -> String {
@@ -109,18 +113,22 @@ fn is_executable(file: &Path) -> bool {
 /// Why a command could not be executed, and what to do.
 fn explain(error: &io::Error, program: &OsString, directory: &str) -> String {
     let name = program.to_string_lossy();
-    if !Path::new(directory).is_dir() {
-        return format!("the directory {directory} does not exist any more; name another one");
+    let directory = Path::new(directory);
+    // It could be entered when the job was asked for, and the error does not say which of the two it is about.
+    if let Err(changed) = spec::enterable(directory) {
+        return changed.to_string();
     }
+    // One that is looked up on the PATH is none of these files.
+    let file = name.contains('/').then(|| directory.join(program));
     match error.kind() {
-        ErrorKind::NotFound if name.contains('/') && Path::new(program).exists() => {
+        ErrorKind::NotFound if file.as_ref().is_some_and(|file| file.exists()) => {
             format!("the interpreter that {name} names in its first line does not exist")
         }
         ErrorKind::NotFound if name.contains(char::is_whitespace) => format!(
             "there is no program `{name}`; a shell line is given alone, without a list of arguments"
         ),
-        ErrorKind::NotFound if name.contains('/') => format!("there is no file {name}"),
-        ErrorKind::PermissionDenied if Path::new(program).is_dir() => {
+        ErrorKind::NotFound if file.is_some() => format!("there is no file {name}"),
+        ErrorKind::PermissionDenied if file.as_ref().is_some_and(|file| file.is_dir()) => {
             format!("{name} is a directory; name a program")
         }
         ErrorKind::NotFound => {
@@ -185,6 +193,26 @@ mod tests {
                 "ls",
                 "/no/such/place",
                 "directory /no/such/place",
+            ),
+            (ErrorKind::NotFound, "./passwd", "/etc", "interpreter"),
+            (ErrorKind::NotFound, "src/lib.rs", "/", "no file src/lib.rs"),
+            (
+                ErrorKind::PermissionDenied,
+                "usr/bin",
+                "/",
+                "usr/bin is a directory",
+            ),
+            (
+                ErrorKind::PermissionDenied,
+                "src",
+                "/",
+                "src may not be executed",
+            ),
+            (
+                ErrorKind::PermissionDenied,
+                "ls",
+                "/proc/self/mem",
+                "/proc/self/mem is not a directory",
             ),
         ];
         for (kind, program, directory, wanted) in cases {
