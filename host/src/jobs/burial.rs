@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::directory::{Condition, JobDirectory, Started};
 use super::limits::{BURIAL, BURIAL_PAUSE};
 use super::model::{End, Loss, Outcome};
-use super::processes::{self, Seen};
+use super::processes::{self, Seen, Stage};
 use super::{clock, files, output};
 
 /// A job to bury.
@@ -164,6 +164,6 @@ fn remains(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
     }
     let roots: Vec<i32> = proven.iter().map(|seen| seen.pid).collect();
     proven.extend(processes::below(&everything, &roots));
-    proven.retain(|seen| !seen.zombie && u32::try_from(seen.pid) != Ok(own));
+    proven.retain(|seen| seen.stage != Stage::Zombie && u32::try_from(seen.pid) != Ok(own));
     proven
 }

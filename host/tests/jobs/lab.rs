@@ -153,7 +153,7 @@ impl Drop for Lab {
     }
 }
 
-fn engine(path: &Path, program: &Path) -> SupervisedJobs {
+pub(crate) fn engine(path: &Path, program: &Path) -> SupervisedJobs {
     let data = Dir::open_ambient_dir(path, ambient_authority()).expect("it was just made");
     SupervisedJobs::open(&data, path, program.to_owned()).expect("it can be opened")
 }
@@ -232,18 +232,30 @@ pub(crate) fn processes_of(id: Uuid) -> Vec<String> {
         .filter_map(Result::ok);
     entries
         .filter(|entry| {
-            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-            environment
-                .split(|byte| *byte == 0)
-                .any(|it| it == wanted.as_bytes())
+            let mut environments = environments(&entry.path());
+            environments.any(|it| {
+                it.split(|byte| *byte == 0)
+                    .any(|it| it == wanted.as_bytes())
+            })
         })
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect()
 }
 
-/// Whether a process runs, zombies not counted.
+/// The environment of a process as each of its threads shows it: one that has ended shows none.
+fn environments(process: &Path) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let threads = std::fs::read_dir(process.join("task"));
+    let threads = threads.into_iter().flatten().flatten();
+    threads.map(|thread| std::fs::read(thread.path().join("environ")).unwrap_or_default())
+}
+
+/// Whether any thread of a process runs, zombies not counted.
 pub(crate) fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')')
-        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+    let Some((_, rest)) = stat.rsplit_once(')') else {
+        return false;
+    };
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    // The state is that of the main thread, the 18th after the name the number of all.
+    fields[0] != "Z" || fields[17] != "1"
 }

@@ -3,6 +3,7 @@
 mod damage;
 mod durability;
 mod ending;
+mod headless;
 mod lab;
 mod output;
 mod privacy;

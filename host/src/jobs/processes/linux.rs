@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use uuid::Uuid;
 
-use super::Seen;
+use super::{Seen, Stage};
 use crate::jobs::limits::{COMMAND_LINE_BYTES, COMMAND_LINE_CHARS, ENVIRONMENT_BYTES};
 use crate::jobs::supervisor::{SUPERVISE, TASK_VARIABLE};
 
@@ -17,6 +18,11 @@ pub(crate) fn all() -> Vec<Seen> {
     };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter_map(look).collect()
+}
+
+/// Whether the processes of this user can be seen: not where `/proc` is missing.
+pub(crate) fn are_listed() -> bool {
+    look(rustix::process::getpid().as_raw_nonzero().get()).is_some()
 }
 
 /// One process; `None` where it has ended.
@@ -54,12 +60,7 @@ fn signal_by_id(seen: &Seen, pid: Pid, signal: Signal) {
 
 /// Whether a process was started with the job's id in its environment.
 pub(crate) fn belongs_to(seen: &Seen, id: Uuid) -> bool {
-    let Ok(file) = File::open(format!("/proc/{}/environ", seen.pid)) else {
-        return false;
-    };
-    let mut environment = Vec::new();
-    // Unreadable half way means that it ended.
-    let _read = file.take(ENVIRONMENT_BYTES).read_to_end(&mut environment);
+    let environment = memory_of(seen, "environ", ENVIRONMENT_BYTES);
     let wanted = format!("{TASK_VARIABLE}={id}");
     let found = environment
         .split(|byte| *byte == 0)
@@ -69,10 +70,7 @@ pub(crate) fn belongs_to(seen: &Seen, id: Uuid) -> bool {
 
 /// Whether a process is the supervisor of the job, by its command line. Its environment is that of its server.
 pub(crate) fn supervises(seen: &Seen, id: Uuid) -> bool {
-    let mut line = Vec::new();
-    if let Ok(file) = File::open(format!("/proc/{}/cmdline", seen.pid)) {
-        let _read = file.take(COMMAND_LINE_BYTES).read_to_end(&mut line);
-    }
+    let line = memory_of(seen, "cmdline", COMMAND_LINE_BYTES);
     let id = id.to_string();
     let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
     // The name may be any, and the last word ends with a NUL too.
@@ -87,20 +85,42 @@ fn is_same(seen: &Seen) -> bool {
 }
 
 /// What to call a process: its command line, or its name in brackets where it has none.
-pub(crate) fn command_line(pid: i32) -> String {
-    let mut line = Vec::new();
-    if let Ok(file) = File::open(format!("/proc/{pid}/cmdline")) {
-        let _read = file.take(COMMAND_LINE_BYTES).read_to_end(&mut line);
-    }
+pub(crate) fn command_line(seen: &Seen) -> String {
+    let line = memory_of(seen, "cmdline", COMMAND_LINE_BYTES);
     let mut text = String::from_utf8_lossy(&line).replace('\0', " ");
     if text.trim().is_empty() {
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", seen.pid)).unwrap_or_default();
         text = format!("[{}]", name.trim());
     }
     text.trim_end().chars().take(COMMAND_LINE_CHARS).collect()
 }
 
-/// Reads `pid (name) state parent group session … start …`, where the name may hold anything, also parentheses.
+/// The first bytes of one of the files that show a process's memory; none where it has ended.
+fn memory_of(seen: &Seen, name: &str, limit_bytes: u64) -> Vec<u8> {
+    let process = PathBuf::from(format!("/proc/{}", seen.pid));
+    if seen.stage != Stage::Headless {
+        return start_of(&process.join(name), limit_bytes);
+    }
+    // A thread that has ended has no memory any more, and one that goes on has that of all.
+    let threads = std::fs::read_dir(process.join("task"));
+    let threads = threads.into_iter().flatten().flatten();
+    threads
+        .map(|thread| start_of(&thread.path().join(name), limit_bytes))
+        .find(|bytes| !bytes.is_empty())
+        .unwrap_or_default()
+}
+
+fn start_of(path: &Path, limit_bytes: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(path) {
+        // Unreadable half way means that it ended.
+        let _read = file.take(limit_bytes).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// Reads `pid (name) state parent group session … threads … start …`, where the name may hold anything, also
+/// parentheses.
 fn parse_stat(pid: i32, text: &[u8]) -> Option<Seen> {
     let end_of_name = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[end_of_name + 1..]).ok()?;
@@ -109,15 +129,22 @@ fn parse_stat(pid: i32, text: &[u8]) -> Option<Seen> {
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
     let session = fields.next()?.parse().ok()?;
-    // The start is field 22 of all, and the session field 6.
-    let start_ticks = fields.nth(15)?.parse().ok()?;
+    // The number of threads is field 20 of all, the session field 6 and the start field 22.
+    let threads: u32 = fields.nth(13)?.parse().ok()?;
+    let start_ticks = fields.nth(1)?.parse().ok()?;
+    let stage = match state {
+        // The state is that of the main thread, which may end before the others do.
+        "Z" | "X" if threads > 1 => Stage::Headless,
+        "Z" | "X" => Stage::Zombie,
+        _ => Stage::Whole,
+    };
     Some(Seen {
         pid,
         parent,
         group,
         session,
         start_ticks,
-        zombie: matches!(state, "Z" | "X"),
+        stage,
     })
 }
 
@@ -131,7 +158,21 @@ mod tests {
         let seen = parse_stat(42, text).expect("it is a whole line");
         assert_eq!((seen.parent, seen.group, seen.session), (7, 40, 41));
         assert_eq!(seen.start_ticks, 98765);
-        assert!(!seen.zombie);
+        assert_eq!(seen.stage, Stage::Whole);
+    }
+
+    #[test]
+    fn a_process_has_ended_when_its_last_thread_has() {
+        for (state, threads, wanted) in [
+            ("Z", 1, Stage::Zombie),
+            ("X", 0, Stage::Zombie),
+            ("Z", 2, Stage::Headless),
+            ("S", 2, Stage::Whole),
+        ] {
+            let text = format!("9 (x) {state} 7 9 9 0 -1 4 1 2 3 4 5 6 7 8 20 0 {threads} 0 55 1");
+            let seen = parse_stat(9, text.as_bytes()).expect("it is a whole line");
+            assert_eq!((seen.stage, seen.start_ticks), (wanted, 55), "{text}");
+        }
     }
 
     #[test]
@@ -144,9 +185,9 @@ mod tests {
     fn this_process_is_found_under_its_parent() {
         let own = i32::try_from(std::process::id()).expect("process ids are small");
         let seen = look(own).expect("we are running");
-        assert!(seen.start_ticks > 0 && !seen.zombie);
+        assert!(seen.start_ticks > 0 && seen.stage == Stage::Whole);
         assert!(all().contains(&seen));
-        assert!(!command_line(own).is_empty());
+        assert!(!command_line(&seen).is_empty());
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod system;
 #[path = "portable.rs"]
 mod system;
 
-pub(crate) use system::{all, belongs_to, command_line, look, signal, supervises};
+pub(crate) use system::{all, are_listed, belongs_to, command_line, look, signal, supervises};
 
 /// A process as it was seen at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,26 @@ pub(crate) struct Seen {
     pub(crate) session: i32,
     /// When the kernel started it, in ticks since boot.
     pub(crate) start_ticks: u64,
-    /// Whether it has ended and only waits for its parent to notice.
-    pub(crate) zombie: bool,
+    /// How much of it runs.
+    pub(crate) stage: Stage,
+}
+
+impl Seen {
+    /// Whether both are the same process, at two moments.
+    pub(crate) fn is_process(&self, other: &Self) -> bool {
+        (self.pid, self.start_ticks) == (other.pid, other.start_ticks)
+    }
+}
+
+/// How much of a process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Its main thread, and whatever others it has.
+    Whole,
+    /// Other threads only. The kernel shows its main thread, and with it the process, as ended.
+    Headless,
+    /// Nothing: it only waits for its parent to notice.
+    Zombie,
 }
 
 /// Every process below `root` that has not ended.
@@ -37,7 +55,10 @@ pub(crate) fn descendants(root: Pid) -> Vec<Seen> {
     let everything = all();
     let roots = [root.as_raw_nonzero().get()];
     let below = below(&everything, &roots);
-    below.into_iter().filter(|seen| !seen.zombie).collect()
+    below
+        .into_iter()
+        .filter(|seen| seen.stage != Stage::Zombie)
+        .collect()
 }
 
 /// The processes among `everything` whose ancestors include one of `roots`.
@@ -67,7 +88,7 @@ pub(crate) fn freeze_and_kill(find: impl Fn() -> Vec<Seen>) -> Vec<Seen> {
         let found = find();
         let fresh: Vec<Seen> = found
             .into_iter()
-            .filter(|seen| !frozen.contains(seen))
+            .filter(|seen| !frozen.iter().any(|known| known.is_process(seen)))
             .collect();
         if fresh.is_empty() {
             break;
@@ -94,7 +115,7 @@ mod tests {
             group: pid,
             session: pid,
             start_ticks: 0,
-            zombie: false,
+            stage: Stage::Whole,
         }
     }
 

@@ -23,6 +23,17 @@ pub(super) enum Left {
 pub(super) struct Family {
     command: Pid,
     status: Option<ExitStatus>,
+    /// What was killed the last time.
+    killed: Vec<Seen>,
+}
+
+/// Whether a killing met anything that the one before it had not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Met {
+    /// It did.
+    New,
+    /// All of it had been killed before and is still there.
+    Known,
 }
 
 impl Family {
@@ -31,6 +42,7 @@ impl Family {
         Self {
             command,
             status: None,
+            killed: Vec::new(),
         }
     }
 
@@ -64,9 +76,17 @@ impl Family {
     }
 
     /// Kills everything that there is now. What is forked meanwhile may need another call.
-    pub(super) fn kill(&self) {
-        processes::freeze_and_kill(|| processes::descendants(getpid()));
+    pub(super) fn kill(&mut self) -> Met {
+        let killed = processes::freeze_and_kill(|| processes::descendants(getpid()));
         self.signal_group(Signal::KILL);
+        let is_known = |seen: &Seen| self.killed.iter().any(|known| known.is_process(seen));
+        let met = if killed.iter().all(is_known) {
+            Met::Known
+        } else {
+            Met::New
+        };
+        self.killed = killed;
+        met
     }
 
     /// What is left, for people.
@@ -74,7 +94,7 @@ impl Family {
         let left = processes::descendants(getpid()).into_iter().take(LEFTOVERS);
         left.map(|seen| Process {
             pid: u32::try_from(seen.pid).unwrap_or_default(),
-            command: processes::command_line(seen.pid),
+            command: processes::command_line(&seen),
         })
         .collect()
     }

@@ -6,7 +6,7 @@
 //!    └─command ended─▶ Lingering ──too long──┘      nothing left, in any state: over
 //! ```
 
-use super::super::limits::{KILL_AGAIN_MS, LINGER_MS};
+use super::super::limits::{KILL_AGAIN_AT_MOST_MS, KILL_AGAIN_MS, LINGER_MS};
 use super::super::model::{Spec, StopCause};
 
 /// What the supervisor has to do now.
@@ -28,8 +28,8 @@ enum Phase {
     Lingering { until_ms: u64 },
     /// What runs has been asked to end.
     Ending { until_ms: u64 },
-    /// What runs is being killed.
-    Killing { again_ms: u64 },
+    /// What runs is being killed, again after a pause that grows.
+    Killing { again_ms: u64, pause_ms: u64 },
 }
 
 /// The life of one job. All times are on the clock that does not jump.
@@ -117,12 +117,19 @@ impl Life {
     pub(super) fn tick(&mut self, now_ms: u64) -> Action {
         match self.phase {
             Phase::Lingering { until_ms } if now_ms >= until_ms => self.end_leftovers(now_ms),
-            Phase::Ending { until_ms: at_ms } | Phase::Killing { again_ms: at_ms }
-                if now_ms >= at_ms =>
-            {
-                self.kill(now_ms)
-            }
+            Phase::Ending { until_ms: at_ms }
+            | Phase::Killing {
+                again_ms: at_ms, ..
+            } if now_ms >= at_ms => self.kill(now_ms),
             _ => Action::Wait,
+        }
+    }
+
+    /// Something has changed among what is left: where it is being killed, that is soon worth another try.
+    pub(super) fn changed(&mut self, now_ms: u64) {
+        if let Phase::Killing { again_ms, pause_ms } = &mut self.phase {
+            *pause_ms = KILL_AGAIN_MS;
+            *again_ms = (*again_ms).min(now_ms + KILL_AGAIN_MS);
         }
     }
 
@@ -131,7 +138,7 @@ impl Life {
         match self.phase {
             Phase::Running => self.first_deadline().map(|(at_ms, _)| at_ms),
             Phase::Lingering { until_ms } | Phase::Ending { until_ms } => Some(until_ms),
-            Phase::Killing { again_ms } => Some(again_ms),
+            Phase::Killing { again_ms, .. } => Some(again_ms),
         }
     }
 
@@ -151,8 +158,13 @@ impl Life {
     }
 
     fn kill(&mut self, now_ms: u64) -> Action {
+        let pause_ms = match self.phase {
+            Phase::Killing { pause_ms, .. } => (pause_ms * 2).min(KILL_AGAIN_AT_MOST_MS),
+            _ => KILL_AGAIN_MS,
+        };
         self.phase = Phase::Killing {
-            again_ms: now_ms + KILL_AGAIN_MS,
+            again_ms: now_ms + pause_ms,
+            pause_ms,
         };
         Action::Kill
     }
@@ -190,6 +202,24 @@ mod tests {
         assert_eq!(life.tick(2_501), Action::Wait);
         assert_eq!(life.tick(2_500 + KILL_AGAIN_MS), Action::Kill);
         assert_eq!(life.stopped(), Some(StopCause::Cancelled));
+    }
+
+    #[test]
+    fn what_cannot_be_killed_is_tried_less_and_less_often_until_something_changes() {
+        let mut life = life(0, None, None);
+        let mut now_ms = 2_000;
+        life.stop(StopCause::Cancelled, now_ms);
+        let mut pause = |life: &mut Life| {
+            let at_ms = life.wake_at_ms().expect("it is tried again");
+            assert_eq!(life.tick(at_ms), Action::Kill);
+            at_ms - std::mem::replace(&mut now_ms, at_ms)
+        };
+        let pauses: Vec<u64> = (0..8).map(|_| pause(&mut life)).collect();
+        assert_eq!(pauses, [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
+        life.changed(now_ms);
+        assert_eq!(life.wake_at_ms(), Some(now_ms + KILL_AGAIN_MS));
+        life.changed(now_ms + 1);
+        assert_eq!(life.wake_at_ms(), Some(now_ms + KILL_AGAIN_MS));
     }
 
     #[test]

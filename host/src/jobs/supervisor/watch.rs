@@ -11,7 +11,7 @@ use super::super::limits::DRAIN_ROUNDS;
 use super::super::model::{Process, Spec, StopCause};
 use super::super::output::Recorder;
 use super::command::Spawned;
-use super::family::{Family, Left};
+use super::family::{Family, Left, Met};
 use super::feed::Feed;
 use super::life::{Action, Life};
 use super::signals::Signals;
@@ -179,6 +179,7 @@ impl<'a, 'b> Watch<'a, 'b> {
             Source::Feed => self.feed.advance(),
             Source::Child => {
                 drain(self.post.signals.child());
+                self.life.changed(clock::monotonic_ms());
                 return self.reap();
             }
             Source::Request => {
@@ -233,7 +234,12 @@ impl<'a, 'b> Watch<'a, 'b> {
         match action {
             Action::Wait => {}
             Action::Terminate => self.family.terminate(),
-            Action::Kill => self.family.kill(),
+            Action::Kill => {
+                // What was forked meanwhile may have forked again.
+                if self.family.kill() == Met::New {
+                    self.life.changed(clock::monotonic_ms());
+                }
+            }
         }
     }
 
