@@ -9,7 +9,7 @@
 //! as output, so a job that alternates between its streams is bounded too.
 //!
 //! The supervisor writes bytes before their entry. Bytes without one, after a supervisor was killed in
-//! between, count as standard output.
+//! between, count as standard output. Nothing is synced while the job runs: all of it is, before the outcome.
 
 mod index;
 mod reader;
@@ -18,4 +18,4 @@ mod segments;
 
 pub(crate) use reader::{Request, Writer, read};
 pub(crate) use recorder::{Moment, Recorder};
-pub(crate) use segments::usage;
+pub(crate) use segments::{sync, usage};

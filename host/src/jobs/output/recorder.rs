@@ -13,7 +13,7 @@ use super::super::limits::{
 };
 use super::super::model::Stream;
 use super::index::{ENTRY_BYTES, Entry};
-use super::segments::{data_name, delete, index_name};
+use super::segments::{self, data_name, delete, index_name};
 
 /// When something was read from the job.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,18 @@ impl Recorder {
 
     /// How many of them are not kept.
     pub(crate) fn dropped_bytes(&self) -> u64 {
-        self.dropped_bytes
+        // What the disk refused counts already when it is deleted.
+        self.dropped_bytes.min(self.written_bytes)
+    }
+
+    /// Makes what is kept survive a power failure. What the disk refuses counts as dropped.
+    pub(crate) fn sync(&mut self) {
+        // Most jobs of a busy machine write nothing, and pay nothing.
+        if self.written_bytes > self.dropped_bytes {
+            // A directory that cannot be listed has no output that could be read.
+            let refused_bytes = segments::sync(&self.dir).unwrap_or(self.written_bytes);
+            self.dropped_bytes += refused_bytes;
+        }
     }
 
     /// Takes bytes that follow all earlier ones.

@@ -182,6 +182,8 @@ fn record_started(directory: &JobDirectory, pid: Pid) {
 
 /// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again.
 fn conclude(dir: &JobDirectory, mut outcome: Outcome, recorder: &mut Recorder) -> io::Result<()> {
+    // First, so that no outcome counts bytes as kept that a power failure would take.
+    recorder.sync();
     loop {
         outcome.output_bytes = recorder.written_bytes();
         outcome.dropped_bytes = recorder.dropped_bytes();
