@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::Dir;
 use rustix::fs::OFlags;
@@ -23,6 +24,7 @@ const STOP: &str = "stop";
 const RESERVE: &str = "outcome.reserve";
 const OUTCOME: &str = "outcome.json";
 const RESERVED: &str = "reserved";
+const FOUND: &str = "found";
 
 /// What is put around everything that is written, so that a later version can tell what it reads.
 #[derive(Serialize, Deserialize)]
@@ -106,14 +108,16 @@ impl JobDirectory {
         &self.dir
     }
 
-    /// Writes what a job needs before it is known: spec, FIFOs, and room for the outcome.
-    pub(crate) fn furnish(&self, origin: &Origin, spec: &Spec) -> io::Result<()> {
-        // Two lines, so that a look at a running job reads the first and never a megabyte of input.
-        let mut text = encode(origin)?;
-        text.push(b'\n');
-        serde_json::to_writer(&mut text, spec)?;
-        text.push(b'\n');
-        files::create(&self.dir, SPEC)?.write_all(&text)?;
+    /// Whether both are one directory.
+    pub(crate) fn is_same(&self, other: &Self) -> io::Result<bool> {
+        let [own, other] = [&self.dir, &other.dir].map(rustix::fs::fstat);
+        let (own, other) = (own?, other?);
+        Ok((own.st_dev, own.st_ino) == (other.st_dev, other.st_ino))
+    }
+
+    /// Writes what a job needs before it is known: its [`record`], FIFOs, and room for the outcome.
+    pub(crate) fn furnish(&self, record: &[u8]) -> io::Result<()> {
+        files::create(&self.dir, SPEC)?.write_all(record)?;
         native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"alive")?;
         native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"control")?;
         files::create(&self.dir, RESERVE)?.write_all(&[b' '; OUTCOME_RESERVE_BYTES])
@@ -181,23 +185,44 @@ impl JobDirectory {
                 return Ok(earlier);
             }
             // Nobody of us made this, and nobody of us would understand it.
-            self.put_aside(STOP)?;
+            self.put_aside(STOP, |aside| matches!(self.cause_in(aside), Ok(Some(_))))?;
         }
     }
 
     /// Moves what is in the place of a file of ours out of the way, so that somebody may look at it. It may be gone by
-    /// now.
-    fn put_aside(&self, name: &str) -> io::Result<()> {
-        let aside = format!("{name}.damaged-{}", std::process::id());
-        match self.dir.rename(name, &self.dir, aside) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+    /// now, and then what is moved may be what another process of ours has put there since: that is put back.
+    fn put_aside(&self, name: &str, is_ours: impl FnOnce(&str) -> bool) -> io::Result<()> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        let aside = format!("{name}.damaged-{}-{number}", std::process::id());
+        match self.dir.rename(name, &self.dir, &aside) {
+            Ok(()) if is_ours(&aside) => {}
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => return Ok(()),
+        }
+        match self.link(&aside, name) {
+            // There is a third one by now, which somebody may have read.
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            _ => files::remove(&self.dir, &aside),
+        }
+    }
+
+    /// Gives a file another name that nobody has, in one step; the first name may be there still.
+    fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        match self.dir.hard_link(from, &self.dir, to) {
+            // A file system without links: somebody's file of this moment would be replaced.
+            Err(error) if lacks_links(&error) => self.dir.rename(from, &self.dir, to),
+            other => other,
         }
     }
 
     /// Why the job is to stop, if it is.
     pub(crate) fn stop_cause(&self) -> io::Result<Option<StopCause>> {
-        match rustix::fs::readlinkat(&self.dir, STOP, Vec::new()) {
+        self.cause_in(STOP)
+    }
+
+    fn cause_in(&self, name: &str) -> io::Result<Option<StopCause>> {
+        match rustix::fs::readlinkat(&self.dir, name, Vec::new()) {
             Ok(name) => Ok(cause_named(&name.to_string_lossy())),
             // What is no link is no request.
             Err(Errno::NOENT | Errno::INVAL) => Ok(None),
@@ -205,18 +230,51 @@ impl JobDirectory {
         }
     }
 
-    /// Writes what keeps everybody from starting a job that nobody has started yet.
+    /// Writes what keeps everybody from starting a job that nobody has started yet; power-safe on return, but for the
+    /// name of the directory itself.
     pub(crate) fn reserve(&self, origin: &Origin, cause: StopCause) -> io::Result<()> {
         self.request_stop(cause)?;
-        files::create(&self.dir, RESERVED)?.write_all(&encode(origin)?)
+        let mut file = files::create(&self.dir, RESERVED)?;
+        file.write_all(&encode(origin)?)?;
+        file.sync_all()?;
+        files::sync(&self.dir)
+    }
+
+    /// Takes note that something of the job was found after somebody had changed its files. It is killed then, and who
+    /// looks afterwards finds nothing more.
+    pub(crate) fn mark_found(&self) -> io::Result<()> {
+        match rustix::fs::symlinkat(FOUND, &self.dir, FOUND) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether something of the job was found after somebody had changed its files.
+    pub(crate) fn was_found(&self) -> io::Result<bool> {
+        match rustix::fs::readlinkat(&self.dir, FOUND, Vec::new()) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT | Errno::INVAL) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether somebody listens to the file `control`: a supervisor does as long as it lives.
+    pub(crate) fn is_listened_to(&self) -> bool {
+        matches!(
+            files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY),
+            Ok(Some(_))
+        )
     }
 
     /// Which of its files the job has.
+    ///
+    /// # Errors
+    /// Also where a later version wrote them: that is no damage.
     pub(crate) fn condition(&self) -> io::Result<Condition> {
         if files::open_file(&self.dir, RESERVED)?.is_some() {
             return Ok(Condition::Reserved);
         }
-        let mut whole = self.origin_and_spec().is_ok();
+        let mut whole = unless_damaged(self.origin_and_spec())?.is_some();
         for fifo in [ALIVE, CONTROL] {
             whole &= files::open_fifo(&self.dir, fifo, OFlags::RDONLY)?.is_some();
         }
@@ -225,6 +283,14 @@ impl JobDirectory {
         } else {
             Condition::Damaged
         })
+    }
+
+    /// When the job was asked for; `None` where the record of it was damaged.
+    ///
+    /// # Errors
+    /// Also where a later version wrote it.
+    pub(crate) fn undamaged_origin(&self) -> io::Result<Option<Origin>> {
+        unless_damaged(self.origin())
     }
 
     /// When the job was asked for.
@@ -282,51 +348,94 @@ impl JobDirectory {
     /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in
     /// one step, so somebody else changed it.
     pub(crate) fn outcome(&self) -> io::Result<Option<Outcome>> {
-        let outcome = files::read(&self.dir, OUTCOME)
-            .and_then(|text| text.map(|text| decode(&text)).transpose());
-        match outcome {
-            Err(error) if is_damage(&error) => self.put_aside(OUTCOME).map(|()| None),
+        match self.outcome_in(OUTCOME) {
+            Err(error) if is_damage(&error) => {
+                let is_ours = |aside: &str| match self.outcome_in(aside) {
+                    Ok(found) => found.is_some(),
+                    Err(error) => is_later(&error),
+                };
+                self.put_aside(OUTCOME, is_ours).map(|()| None)
+            }
             other => other,
         }
     }
 
-    /// Writes the outcome into the room that was reserved for it; power-safe on return. For the
-    /// supervisor only, since nobody else writes an outcome while it lives.
+    fn outcome_in(&self, name: &str) -> io::Result<Option<Outcome>> {
+        let text = files::read(&self.dir, name)?;
+        text.map(|text| decode(&text)).transpose()
+    }
+
+    /// Whether there is an outcome, also one of a later version.
+    fn is_concluded(&self) -> io::Result<bool> {
+        match self.outcome() {
+            Ok(found) => Ok(found.is_some()),
+            Err(error) if is_later(&error) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the outcome into the room that was reserved for it, unless there is one by now; power-safe on return. For
+    /// the supervisor only.
+    ///
+    /// There is one where somebody took this supervisor for dead, since the file `alive` was not its own any more: who
+    /// has read that is not told anything else.
     pub(crate) fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
-        let text = encode(outcome)?;
+        // Also where this is called again: the room may be the outcome by now.
+        if !self.is_concluded()? {
+            self.write_in_reserve(&encode(outcome)?)?;
+            self.publish(RESERVE)?;
+        }
+        // Where it stays it is a second name of the outcome, or what somebody else has put there.
+        let _stays = files::remove(&self.dir, RESERVE);
+        self.sync_names()
+    }
+
+    fn write_in_reserve(&self, text: &[u8]) -> io::Result<()> {
         let mut file = match files::overwrite(&self.dir, RESERVE) {
             Err(error) if files::is_other_kind(&error) => {
-                self.put_aside(RESERVE)?;
+                self.put_aside(RESERVE, |_aside| false)?;
                 files::overwrite(&self.dir, RESERVE)
             }
             other => other,
         }?;
-        file.write_all(&text)?;
+        file.write_all(text)?;
         file.set_len(text.len() as u64)?;
-        file.sync_all()?;
-        match self.dir.rename(RESERVE, &self.dir, OUTCOME) {
-            Err(error) if files::is_other_kind(&error) => {
-                self.put_aside(OUTCOME)?;
-                self.dir.rename(RESERVE, &self.dir, OUTCOME)
+        file.sync_all()
+    }
+
+    /// Gives a whole outcome its name, unless there is one: the first stays.
+    fn publish(&self, name: &str) -> io::Result<()> {
+        loop {
+            match self.link(name, OUTCOME) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                other => return other,
             }
-            other => other,
-        }?;
-        files::sync(&self.dir)
+            // What is no outcome has been moved away.
+            if self.is_concluded()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes the names of the outcome, the output and the job itself survive a power failure.
+    fn sync_names(&self) -> io::Result<()> {
+        files::sync(&self.dir)?;
+        // Nobody has waited for the job's own name so far. Where the file system has one journal, it is safe by now, and
+        // this costs nothing.
+        files::sync_parent(&self.dir)
     }
 
     /// Writes the outcome of a job that has no supervisor, unless there is one by now; power-safe on
     /// return. `unique` is a name that nobody else uses.
     pub(crate) fn conclude_once(&self, outcome: &Outcome, unique: &str) -> io::Result<()> {
         let mut file = files::create(&self.dir, unique)?;
-        let written = file
+        let published = file
             .write_all(&encode(outcome)?)
-            .and_then(|()| file.sync_all());
-        let linked = written.and_then(|()| self.dir.hard_link(unique, &self.dir, OUTCOME));
+            .and_then(|()| file.sync_all())
+            .and_then(|()| self.publish(unique));
         files::remove(&self.dir, unique)?;
-        match linked {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-            _ => files::sync(&self.dir),
-        }
+        published?;
+        self.sync_names()
     }
 
     /// Gives back the room that was reserved for an outcome, for one that is written by somebody else.
@@ -340,6 +449,36 @@ impl JobDirectory {
         let old = modified.elapsed().is_ok_and(|age| age > STALE);
         Ok(old && matches!(self.liveness()?, Liveness::Dead))
     }
+}
+
+/// What is written of a job before it is known. More than [`SPEC_BYTES`](super::limits::SPEC_BYTES) would not be read.
+pub(crate) fn record(origin: &Origin, spec: &Spec) -> io::Result<Vec<u8>> {
+    // Two lines, so that a look at a running job reads the first and never a megabyte of input.
+    let mut text = encode(origin)?;
+    text.push(b'\n');
+    serde_json::to_writer(&mut text, spec)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// `None` for what is not there or was damaged.
+fn unless_damaged<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if is_damage(&error) || error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a file cannot have a second name here.
+fn lacks_links(error: &io::Error) -> bool {
+    let refusals = [Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS].map(|it| Some(it.raw_os_error()));
+    refusals.contains(&error.raw_os_error())
+}
+
+/// Whether a later version wrote what was read.
+fn is_later(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported && error.raw_os_error().is_none()
 }
 
 /// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
@@ -363,9 +502,10 @@ fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
     }
     let format = serde_json::from_slice::<Number>(text)?.format;
     if format != FORMAT {
-        return Err(io::Error::other(format!(
+        let detail = format!(
             "a job's file has format {format}, and this version knows {FORMAT}; use a newer version"
-        )));
+        );
+        return Err(io::Error::new(ErrorKind::Unsupported, detail));
     }
     Ok(serde_json::from_slice::<Numbered<T>>(text)?.content)
 }
@@ -388,35 +528,5 @@ fn cause_named(name: &str) -> Option<StopCause> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_cause_is_read_as_it_was_written() {
-        for cause in [
-            StopCause::TimedOut,
-            StopCause::Cancelled,
-            StopCause::Expired,
-            StopCause::ShutDown,
-        ] {
-            assert_eq!(cause_named(cause_name(cause)), Some(cause));
-        }
-        assert_eq!(cause_named("something"), None);
-    }
-
-    #[test]
-    fn format_1_is_read_for_ever() {
-        let text = br#"{"format":1,"content":{"started_at":1,"ended_at":3,"duration_ms":2,
-            "end":{"signalled":{"signal":"SIGKILL","core_dumped":false}},"stopped":"timed-out",
-            "output_bytes":5,"dropped_bytes":0,"leftovers":[{"pid":7,"command":"sleep 9"}]}}"#;
-        let outcome: Outcome = decode(text).expect("format 1 is read");
-        assert_eq!(outcome.stopped, Some(StopCause::TimedOut));
-        assert_eq!(outcome.leftovers[0].command, "sleep 9");
-    }
-
-    #[test]
-    fn a_newer_format_is_refused_with_what_to_do() {
-        let error = decode::<Origin>(br#"{"format":2,"content":17}"#).expect_err("it is newer");
-        assert!(error.to_string().contains("newer version"));
-    }
-}
+#[path = "directory_tests.rs"]
+mod tests;

@@ -108,9 +108,18 @@ pub(crate) fn remove(dir: &Dir, name: &str) -> io::Result<()> {
 
 /// Makes the names in a directory survive a power failure.
 pub(crate) fn sync(dir: &Dir) -> io::Result<()> {
+    sync_at(dir, ".")
+}
+
+/// Makes a directory's own name survive a power failure.
+pub(crate) fn sync_parent(dir: &Dir) -> io::Result<()> {
+    sync_at(dir, "..")
+}
+
+fn sync_at(dir: &Dir, name: &str) -> io::Result<()> {
     // Opened anew: a directory handle that is only good for looking names up cannot be synced.
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let readable = rustix::fs::openat(dir, ".", how, Mode::empty())?;
+    let readable = rustix::fs::openat(dir, name, how, Mode::empty())?;
     Ok(rustix::fs::fsync(readable)?)
 }
 

@@ -19,8 +19,8 @@ use super::limits::READ_BYTES;
 use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State, StopReason};
 use super::output::{self, Request, Writer};
 use super::reaper::Reaper;
-use super::supervisor::SUPERVISE;
-use super::{Jobs, clock, files, spec};
+use super::supervisor::{self, SUPERVISE};
+use super::{Jobs, clock, directory, files, spec};
 use crate::data_dir;
 
 /// Where the jobs are, below the data directory.
@@ -261,9 +261,10 @@ impl SupervisedJobs {
 impl Jobs for SupervisedJobs {
     fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError> {
         let spec = spec::complete(spec)?;
-        let origin = self.origin();
+        let record = directory::record(&self.origin(), &spec).map_err(StartError::Files)?;
+        spec::check_record(&record)?;
         let established = self.establish(id, |directory| {
-            directory.furnish(&origin, &spec)?;
+            directory.furnish(&record)?;
             // Held before anybody can know the job, so that it never looks dead before it lives.
             directory.hold_alive()
         });
@@ -368,8 +369,10 @@ fn private() -> DirBuilder {
 /// Opens a directory that only its owner may use, making it where it does not exist.
 fn open_private(parent: &Dir, name: &str) -> io::Result<Dir> {
     match parent.create_dir_with(name, &private()) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
+        // Once for all: what is safe below a name that is not would be lost with it.
+        Ok(()) => files::sync(parent)?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
     }
     parent.open_dir(name)
 }

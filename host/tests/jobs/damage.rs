@@ -309,3 +309,35 @@ fn a_later_format_is_no_damage() {
     assert!(error.to_string().contains("newer version"), "{error}");
     assert_eq!(fs::read_to_string(&path).expect("it stays"), later);
 }
+
+#[test]
+fn a_record_of_a_later_format_is_no_damage() {
+    let lab = Lab::new();
+    let (id, supervisor) = lasting(&lab);
+    let record = lab.directory(id).join("spec.jsonl");
+    let text = fs::read_to_string(&record).expect("it is there");
+    fs::write(&record, text.replace("\"format\":1", "\"format\":2")).expect("it is writable");
+    crate::durability::kill(&supervisor);
+    eventually("the supervisor has ended", || {
+        (!runs(&supervisor)).then_some(())
+    });
+    let error = lab.jobs.inspect(id).expect_err("it is not understood");
+    assert!(error.to_string().contains("newer version"), "{error}");
+    assert!(!lab.directory(id).join("outcome.json").exists());
+    fs::write(&record, text).expect("it is writable");
+    assert_eq!(outcome(&lab, id).end, lost(Loss::Supervisor));
+}
+
+#[test]
+fn a_supervisor_that_was_taken_for_dead_does_not_change_what_was_said() {
+    let lab = Lab::new();
+    let (id, supervisor) = lasting(&lab);
+    // Somebody else has written how it ended meanwhile, and somebody has read it.
+    let written = lab.run(&shell("exit 3")).0;
+    let path = |id| lab.directory(id).join("outcome.json");
+    fs::copy(path(written), path(id)).expect("there is room");
+    lab.cancel(id);
+    let ended = outcome(&lab, id);
+    assert_eq!(ended.end, End::Exited { code: 3 });
+    assert_nothing_runs(id, &supervisor);
+}

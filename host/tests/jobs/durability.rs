@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::lab::{Lab, eventually, fresh_id, processes_of, runs, shell, wait_for_end};
 
-fn kill(pid: &str) {
+pub(crate) fn kill(pid: &str) {
     let number = pid
         .parse()
         .ok()

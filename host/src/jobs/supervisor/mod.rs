@@ -73,7 +73,8 @@ pub fn supervise(id: Option<OsString>) -> ExitCode {
 
 /// There is no process for a supervisor.
 fn refuse(error: &io::Error) -> ExitCode {
-    let left = JobDirectory::open_current().and_then(|directory| give_up(&directory, error));
+    let detail = format!("no process can be created: {error}");
+    let left = JobDirectory::open_current().and_then(|directory| give_up(&directory, detail));
     if let Err(error) = left {
         log(&format!("the supervisor cannot be started: {error}"));
     }
@@ -81,15 +82,13 @@ fn refuse(error: &io::Error) -> ExitCode {
 }
 
 /// Leaves the outcome of a job that has no supervisor because of this, so that nobody takes it for killed.
-fn give_up(directory: &JobDirectory, error: &io::Error) -> io::Result<()> {
+pub(super) fn give_up(directory: &JobDirectory, detail: String) -> io::Result<()> {
     let (origin, _) = directory.origin_and_spec()?;
     directory.conclude(&Outcome {
         started_at: origin.started_at,
         ended_at: crate::clock::now_ms(),
         duration_ms: 0,
-        end: End::NotStarted {
-            detail: format!("no process can be created: {error}"),
-        },
+        end: End::NotStarted { detail },
         stopped: None,
         output_bytes: 0,
         dropped_bytes: 0,
@@ -249,18 +248,16 @@ mod tests {
             grace_ms: 0,
             output_limit_bytes: 4096,
         };
-        directory.furnish(&origin, &spec).expect("there is room");
-        let error = rustix::io::Errno::AGAIN.into();
-        give_up(&directory, &error).expect("there is room");
+        let record = super::super::directory::record(&origin, &spec).expect("it can be written");
+        directory.furnish(&record).expect("there is room");
+        let why = "no process can be created: too many".to_owned();
+        give_up(&directory, why.clone()).expect("there is room");
         let outcome = directory.outcome().expect("it is whole");
         let outcome = outcome.expect("it is there");
         let End::NotStarted { detail } = &outcome.end else {
             panic!("{outcome:?}");
         };
-        assert!(
-            detail.starts_with("no process can be created: "),
-            "{detail}"
-        );
+        assert_eq!(detail, &why);
         assert_eq!(outcome.started_at, 17);
         let liveness = directory.liveness().expect("it can be looked at");
         assert!(matches!(liveness, Liveness::Dead));
