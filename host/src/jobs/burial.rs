@@ -4,12 +4,13 @@
 //! Several processes may do this at the same time, and each of them may be killed in the middle of it: no
 //! step depends on being the only one, and the first outcome that is written stays.
 
+use std::cell::Cell;
 use std::io;
 use std::time::Instant;
 
 use uuid::Uuid;
 
-use super::directory::{Condition, JobDirectory, Started};
+use super::directory::{Condition, JobDirectory, Origin, Started};
 use super::limits::{BURIAL, BURIAL_PAUSE};
 use super::model::{End, Loss, Outcome};
 use super::processes::{self, Seen, Stage};
@@ -32,48 +33,84 @@ impl Burial<'_> {
     /// something that was killed has not disappeared yet.
     ///
     /// The caller has seen that there is no supervisor to be reached, and that there was no outcome after that.
+    ///
+    /// # Errors
+    /// Also where it cannot be known whether anything of the job runs, and where this process itself is a part of it:
+    /// the rest has been killed then.
     pub(crate) fn bury(&self) -> io::Result<Option<Outcome>> {
-        let mut condition = self.directory.condition()?;
-        let origin = self.directory.origin().ok();
-        let same_boot = origin.as_ref().map(|it| it.boot_id == self.boot_id);
-        // In another boot the recorded numbers are those of strangers, and nothing of the job can run. Without a record
-        // nobody knows: its supervisor and its environment are proof enough.
-        let started = same_boot.and_then(|same| self.directory.started().filter(|_| same));
-        let found = match same_boot {
-            Some(false) => Found::Nothing,
-            _ => {
-                if condition == Condition::Whole && self.has_supervisor() {
-                    // It holds another FIFO than the one that is there.
-                    condition = Condition::Damaged;
-                }
-                self.kill_everything(started.as_ref())
-            }
-        };
+        let mut remains = self.remains()?;
+        let found = self.clear(&mut remains)?;
         if found == Found::StillThere {
             return Ok(None);
         }
-        let started_at = match &origin {
+        let outcome = self.outcome(&remains, found)?;
+        self.conclude(&outcome)?;
+        self.directory.outcome()
+    }
+
+    fn remains(&self) -> io::Result<Remains> {
+        let condition = self.directory.condition()?;
+        let origin = self.directory.undamaged_origin()?;
+        let same_boot = origin.as_ref().map(|it| it.boot_id == self.boot_id);
+        // In another boot the recorded numbers are those of strangers. Without a record nobody knows: its supervisor and
+        // its environment are proof enough.
+        let started = same_boot.and_then(|same| self.directory.started().filter(|_| same));
+        Ok(Remains {
+            condition,
+            origin,
+            same_boot,
+            started,
+        })
+    }
+
+    /// Ends everything that is left of the job.
+    fn clear(&self, remains: &mut Remains) -> io::Result<Found> {
+        let mut found = Found::Nothing;
+        // Nothing of another boot can run.
+        if remains.same_boot != Some(false) {
+            if remains.condition == Condition::Whole && self.has_supervisor() {
+                // It holds another FIFO than the one that is there.
+                remains.condition = Condition::Damaged;
+            }
+            if remains.condition == Condition::Damaged && !processes::are_listed() {
+                return Err(io::Error::other(UNSEEN));
+            }
+            found = self.kill_everything(remains)?;
+        }
+        // Somebody else was here first, and may have been killed before saying what was found.
+        if found != Found::StillThere && self.directory.was_found()? {
+            found = Found::Killed;
+            if remains.condition == Condition::Whole {
+                remains.condition = Condition::Damaged;
+            }
+        }
+        Ok(found)
+    }
+
+    fn outcome(&self, remains: &Remains, found: Found) -> io::Result<Outcome> {
+        let condition = remains.condition;
+        let started_at = match &remains.origin {
             Some(origin) => origin.started_at,
             None => self.directory.made_at()?,
         };
         // Without a record it is from this boot if it was made in it.
-        let same_boot = same_boot.unwrap_or(started_at >= clock::boot_ms());
+        let same_boot = remains.same_boot.unwrap_or(started_at >= clock::boot_ms());
         let kind = loss(condition, same_boot, found);
+        let refused_bytes = output::sync(self.directory.dir())?;
         let usage = output::usage(self.directory.dir())?;
+        let safe_bytes = usage.kept_bytes.saturating_sub(refused_bytes);
         // Whoever reserved the id did so only because there seemed to be no job.
         let unasked = condition == Condition::Reserved && kind == Loss::Files;
-        let outcome = Outcome {
+        Ok(Outcome {
             started_at,
             ended_at: crate::clock::now_ms(),
             duration_ms: 0,
             end: End::Lost { kind },
             stopped: self.directory.stop_cause()?.filter(|_| !unasked),
             output_bytes: usage.written_bytes,
-            dropped_bytes: usage.written_bytes.saturating_sub(usage.kept_bytes),
+            dropped_bytes: usage.written_bytes.saturating_sub(safe_bytes),
             leftovers: Vec::new(),
-        };
-        self.conclude(&outcome)?;
-        self.directory.outcome()
+        })
     }
 
     fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
@@ -88,27 +125,61 @@ impl Burial<'_> {
 
     /// Whether the supervisor lives after all. One that was killed has no command line any more when its FIFO ends.
     fn has_supervisor(&self) -> bool {
+        if !processes::are_listed() {
+            return self.directory.is_listened_to();
+        }
         let everything = processes::all();
         everything
             .iter()
             .any(|seen| processes::supervises(seen, self.id))
     }
 
-    fn kill_everything(&self, started: Option<&Started>) -> Found {
+    fn kill_everything(&self, remains: &Remains) -> io::Result<Found> {
         let deadline = Instant::now() + BURIAL;
+        let mut pause = BURIAL_PAUSE;
         let mut found = Found::Nothing;
-        loop {
-            let killed = processes::freeze_and_kill(|| remains(self.id, started));
-            if killed.is_empty() {
-                return found;
+        let is_own = Cell::new(false);
+        let find = || {
+            let everything = members(self.id, remains.started.as_ref());
+            let (own, others): (Vec<Seen>, Vec<Seen>) = everything.into_iter().partition(is_this);
+            is_own.set(is_own.get() || !own.is_empty());
+            if !others.is_empty() && remains.condition != Condition::Whole {
+                // Before the first signal. On a full disk it is killed all the same, and only the reason may be lost.
+                let _unmarked = self.directory.mark_found();
             }
+            others
+        };
+        while !processes::freeze_and_kill(find).is_empty() {
             found = Found::Killed;
             if Instant::now() >= deadline {
-                return Found::StillThere;
+                return Ok(Found::StillThere);
             }
-            std::thread::sleep(BURIAL_PAUSE);
+            std::thread::sleep(pause);
+            pause *= 2;
         }
+        if is_own.get() {
+            return Err(io::Error::other(INSIDE));
+        }
+        Ok(found)
     }
+}
+
+/// Why nobody can say whether a job runs.
+const UNSEEN: &str = "somebody deleted or changed its files, and processes cannot be listed here, so nobody can tell \
+    whether it runs; see that it does not and delete its directory, or start the machine anew";
+
+/// Why a job cannot be said to have ended by one of its own processes.
+const INSIDE: &str = "its supervisor is gone, and this process is a part of it and runs; ask from outside of the job";
+
+/// What a job's directory says of it.
+struct Remains {
+    condition: Condition,
+    /// When it was asked for; `None` where that was damaged.
+    origin: Option<Origin>,
+    /// Whether that was in this boot; `None` where nobody knows.
+    same_boot: Option<bool>,
+    /// Its command, if it is of this boot.
+    started: Option<Started>,
 }
 
 /// What was found of a job among the processes.
@@ -134,28 +205,20 @@ fn loss(condition: Condition, same_boot: bool, found: Found) -> Loss {
 
 /// What provably belongs to the job: its supervisor, processes with its id in their environment, the command itself,
 /// their descendants, and the job's session as long as one of these is in it.
-fn remains(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
+fn members(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
     let everything: Vec<Seen> = processes::all();
     let is_command = |seen: &Seen| {
         started.is_some_and(|it| it.pid == seen.pid && it.start_ticks == seen.start_ticks)
     };
-    let own = std::process::id();
-    let others = || {
-        everything
-            .iter()
-            .filter(|seen| u32::try_from(seen.pid) != Ok(own))
+    let is_proven = |seen: &Seen| {
+        is_command(seen) || processes::belongs_to(seen, id) || processes::supervises(seen, id)
     };
-    let mut proven: Vec<Seen> = others()
-        .filter(|seen| {
-            is_command(seen) || processes::belongs_to(seen, id) || processes::supervises(seen, id)
-        })
-        .copied()
-        .collect();
+    let mut proven: Vec<Seen> = everything.iter().copied().filter(is_proven).collect();
     // As long as one process is in it, a session keeps its number: nobody else can have been given that.
     if let Some(session) = started.map(|it| it.session)
         && proven.iter().any(|seen| seen.session == session)
     {
-        let members = others().filter(|seen| seen.session == session);
+        let members = everything.iter().filter(|seen| seen.session == session);
         let more: Vec<Seen> = members
             .filter(|seen| !proven.contains(seen))
             .copied()
@@ -164,6 +227,11 @@ fn remains(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
     }
     let roots: Vec<i32> = proven.iter().map(|seen| seen.pid).collect();
     proven.extend(processes::below(&everything, &roots));
-    proven.retain(|seen| seen.stage != Stage::Zombie && u32::try_from(seen.pid) != Ok(own));
+    proven.retain(|seen| seen.stage != Stage::Zombie);
     proven
+}
+
+/// Whether a process is the one that asks.
+fn is_this(seen: &Seen) -> bool {
+    u32::try_from(seen.pid) == Ok(std::process::id())
 }

@@ -18,7 +18,8 @@
 //! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
 //! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
 //! | `….damaged-…` | what somebody else put in the place of something, moved aside |
-//! | `reserved` | instead of everything above it: the job was stopped before anybody started it |
+//! | `reserved` | instead of `spec.jsonl` and the FIFOs: the job was stopped before anybody started it |
+//! | `found` | only where processes of a job were found whose files had been changed, before they are killed |
 //! | `supervisor.log` | only where the supervisor failed: why |
 //!
 //! Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor,
@@ -26,11 +27,12 @@
 //!
 //! Who deletes or changes these files while the job runs takes the job from its owners, and nobody could stop it any
 //! more: the next one who asks about such a job finds its supervisor and its processes by command line and
-//! environment, kills them, and says what happened. Never is a job said to have ended while one of them lives.
+//! environment, kills them, and says what happened. Never is a job said to have ended while one of them lives; where
+//! processes cannot be listed, nothing is said but that nobody knows.
 //!
 //! On Linux a supervisor is a subreaper, so it sees every descendant until the last has ended. Elsewhere
 //! only the command's process group is known: what leaves the group leaves the job, and what is left of a job whose
-//! supervisor or files are gone is not found.
+//! supervisor is gone is not found.
 
 mod burial;
 mod clock;
@@ -83,7 +85,8 @@ pub trait Jobs: Send + Sync {
     /// Where a supervisor ended without an outcome this kills what is left of its job first.
     ///
     /// # Errors
-    /// [`Failure`] where the job's files cannot be read.
+    /// [`Failure`] where the job's files cannot be read, where they are damaged and processes cannot be listed, so that
+    /// nobody knows whether it runs, and where its supervisor is gone and this process is a part of it.
     fn inspect(&self, id: Uuid) -> Result<State, Failure>;
 
     /// Reads output in the order of arrival, from the first kept byte at or after `offset`.

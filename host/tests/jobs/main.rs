@@ -4,6 +4,7 @@ mod damage;
 mod durability;
 mod ending;
 mod headless;
+mod inside;
 mod lab;
 mod output;
 mod privacy;
