@@ -68,7 +68,8 @@ pub trait Jobs: Send + Sync {
     ///
     /// # Errors
     /// Any [`StartError`]; then the job has not run, and for any but [`StartError::AlreadyKnown`] the id
-    /// is still unknown. Until it returns, others may see a job that runs.
+    /// is still unknown, or ended and [`End::NotStarted`] where what was made of it could not be taken away. Until it
+    /// returns, others may see a job that runs.
     fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError>;
 
     /// Asks a job to stop, and returns when that would be carried out whatever happens to this process.

@@ -1,5 +1,6 @@
 //! The engine: jobs as directories and supervised processes.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -8,14 +9,15 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, MetadataExt};
 use tokio::net::unix::pipe::Receiver;
 use uuid::Uuid;
 
 use super::burial::Burial;
 use super::directory::{JobDirectory, Liveness, Origin, Wakened};
-use super::limits::READ_BYTES;
+use super::limits::{ASIDE, READ_BYTES};
 use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State, StopReason};
 use super::output::{self, Request, Writer};
 use super::reaper::Reaper;
@@ -59,20 +61,37 @@ impl SupervisedJobs {
             boot_id: clock::boot_id(),
             reaper: Reaper::default(),
         };
-        opened.tidy();
+        opened.tidy(SystemTime::now());
         Ok(opened)
     }
 
     /// Deletes what other processes left in the workshop and cannot be at work on any more. What cannot be looked at
     /// or deleted stays: it is in nobody's way.
-    fn tidy(&self) {
+    fn tidy(&self, now: SystemTime) {
         let entries = self.workshop.entries().into_iter().flatten().flatten();
         for name in entries.map(|entry| entry.file_name()) {
-            let found = self.workshop.open_dir(&name);
-            if found.is_ok_and(|dir| JobDirectory::new(dir).is_stale().unwrap_or(false)) {
-                let _stays = self.workshop.remove_dir_all(&name);
-            }
+            let found = self.workshop.open_dir(&name).map(JobDirectory::new);
+            let _stays = match found {
+                Ok(unfinished) if unfinished.is_stale().unwrap_or(false) => {
+                    self.workshop.remove_dir_all(&name)
+                }
+                Err(_no_directory) if self.is_long_aside(&name, now) => {
+                    self.workshop.remove_file(&name)
+                }
+                _ => Ok(()),
+            };
         }
+    }
+
+    /// Whether something that is no directory was moved here long ago.
+    fn is_long_aside(&self, name: &OsStr, now: SystemTime) -> bool {
+        let found = self.workshop.symlink_metadata(name);
+        found.is_ok_and(|found| {
+            // Not when it was written, which may have been any time before.
+            let moved_s = u64::try_from(MetadataExt::ctime(&found)).unwrap_or(0);
+            let moved = UNIX_EPOCH + Duration::from_secs(moved_s);
+            !found.is_dir() && now.duration_since(moved).is_ok_and(|age| age > ASIDE)
+        })
     }
 
     /// The job's directory; `None` for an unknown id. What somebody else put in its place is moved away, and is nobody's
@@ -116,7 +135,8 @@ impl SupervisedJobs {
         match placed {
             Ok(furnished) => Ok(Some(furnished)),
             Err(error) => {
-                ignore_missing(self.workshop.remove_dir_all(&name))?;
+                // What stays is deleted with other rubbish; why this failed is what is to be told.
+                let _stays = self.workshop.remove_dir_all(&name);
                 // A job's directory is never empty, so it is never replaced.
                 let known = [ErrorKind::DirectoryNotEmpty, ErrorKind::AlreadyExists];
                 if known.contains(&error.kind()) {
@@ -138,7 +158,7 @@ impl SupervisedJobs {
 
     /// Starts what becomes the supervisor. It is in a process group of its own from its first instant, so a
     /// client that kills its server's group does not meet it.
-    fn spawn_supervisor(&self, id: Uuid, alive: File) -> io::Result<()> {
+    fn spawn_supervisor(&self, id: Uuid, alive: &File) -> io::Result<()> {
         let child = Command::new(&self.program)
             // For whoever looks at the process table: the program may be a name of the kernel's.
             .arg0("backburner")
@@ -149,11 +169,26 @@ impl SupervisedJobs {
             .env(data_dir::VARIABLE, &self.data_path)
             .process_group(0)
             .stdin(Stdio::null())
-            .stdout(alive)
+            .stdout(alive.try_clone()?)
             .stderr(Stdio::null())
             .spawn()?;
         self.reaper.take(child);
         Ok(())
+    }
+
+    /// Takes back a job that has no supervisor because of `error`. One that cannot be taken away has ended instead.
+    fn withdraw(&self, id: Uuid, error: io::Error) -> StartError {
+        let Err(stays) = self.remove(id) else {
+            return StartError::Supervisor(error);
+        };
+        let Ok(Some(directory)) = self.find(id) else {
+            // It is nobody's job any more, and what stays of it is deleted with other rubbish.
+            return StartError::Supervisor(error);
+        };
+        let detail = format!("its supervisor cannot be started: {error}");
+        // Where not even that can be written, it is buried as one whose supervisor ended, which it never had.
+        let ended = supervisor::give_up(&directory, detail);
+        StartError::Files(ended.err().unwrap_or(stays))
     }
 
     /// Takes a job's directory away in one step, so that the id is unknown, and then deletes it.
@@ -161,7 +196,9 @@ impl SupervisedJobs {
         let name = unique("gone", id);
         match self.jobs.rename(id.to_string(), &self.workshop, &name) {
             Ok(()) => ignore_missing(self.workshop.remove_dir_all(&name)),
-            other => ignore_missing(other),
+            // Not where it is the workshop that is missing.
+            Err(error) if error.kind() == ErrorKind::NotFound && self.find(id)?.is_none() => Ok(()),
+            other => other,
         }
     }
 
@@ -192,10 +229,21 @@ impl SupervisedJobs {
         if let Some(outcome) = directory.outcome()? {
             return Ok(State::Ended(outcome));
         }
-        match self.bury(id, &directory)? {
+        let buried = self.bury(id, &directory)?;
+        match buried {
+            // What was taken away is deleted file by file, and looks like a job that lost some meanwhile.
+            _ if !self.is_place_of(id, &directory)? => self.look(id),
             Some(outcome) => Ok(State::Ended(outcome)),
             None => Ok(State::Running(self.progress(&directory)?)),
         }
+    }
+
+    /// Whether this is the job's directory still, and not one that was taken away.
+    fn is_place_of(&self, id: Uuid, directory: &JobDirectory) -> io::Result<bool> {
+        let Some(now) = self.find(id)? else {
+            return Ok(false);
+        };
+        directory.is_same(&now)
     }
 
     fn bury(&self, id: Uuid, directory: &JobDirectory) -> io::Result<Option<Outcome>> {
@@ -236,11 +284,16 @@ impl SupervisedJobs {
     fn request_stop(&self, id: Uuid, reason: StopReason) -> io::Result<()> {
         loop {
             if let Some(directory) = self.find(id)? {
-                if let Liveness::Alive(_) = directory.liveness()? {
-                    directory.request_stop(reason.into())?;
-                    if directory.wake()? == Wakened::Unreachable {
-                        self.bury(id, &directory)?;
+                let wakened = match directory.liveness()? {
+                    Liveness::Alive(_) => {
+                        directory.request_stop(reason.into())?;
+                        directory.wake()?
                     }
+                    Liveness::Dead => Wakened::Unreachable,
+                };
+                if wakened == Wakened::Unreachable {
+                    // It has ended, or nobody else will end what is left of it.
+                    self.state(id)?;
                 }
                 return Ok(());
             }
@@ -274,11 +327,11 @@ impl Jobs for SupervisedJobs {
             Err(error) if files::is_full(&error) => return Err(StartError::NoSpace),
             Err(error) => return Err(StartError::Files(error)),
         };
-        self.spawn_supervisor(id, alive)
-            .map_err(|error| match self.remove(id) {
-                Ok(()) => StartError::Supervisor(error),
-                Err(error) => StartError::Files(error),
-            })
+        let started = self.spawn_supervisor(id, &alive);
+        let withdrawn = started.map_err(|error| self.withdraw(id, error));
+        // Until its directory is away, a job without a supervisor must not look like one that lost it.
+        drop(alive);
+        withdrawn
     }
 
     fn stop(&self, id: Uuid, reason: StopReason) -> Result<(), Failure> {
@@ -390,3 +443,7 @@ fn failure(what: &str, id: Uuid, error: &io::Error) -> Failure {
         detail: format!("job {id} cannot be {what}: {error}"),
     }
 }
+
+#[cfg(test)]
+#[path = "supervised_tests.rs"]
+mod tests;

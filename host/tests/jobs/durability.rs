@@ -116,6 +116,87 @@ fn a_supervisor_that_cannot_be_started_leaves_no_job() {
 }
 
 #[test]
+fn a_start_that_fails_never_looks_like_a_job_that_lost_its_supervisor() {
+    let lab = Lab::new();
+    let jobs = crate::lab::engine(lab.data_directory(), "/no/such/program".as_ref());
+    let ids: Vec<_> = (0..100).map(|_| fresh_id()).collect();
+    let current = std::sync::atomic::AtomicUsize::new(0);
+    let now = std::sync::atomic::Ordering::Relaxed;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(id) = ids.get(current.load(now)) {
+                    let seen = lab.jobs.inspect(*id).expect("it can be inspected");
+                    assert!(!matches!(seen, State::Ended(_)), "{seen:?}");
+                }
+            });
+        }
+        for id in &ids {
+            let failed = jobs.start(*id, &shell("true"));
+            assert!(
+                matches!(failed, Err(StartError::Supervisor(_))),
+                "{failed:?}"
+            );
+            current.fetch_add(1, now);
+        }
+    });
+}
+
+#[test]
+fn what_could_not_be_read_again_is_not_started() {
+    let lab = Lab::new();
+    let id = fresh_id();
+    let mut spec = shell("wc -c");
+    // Each is written as six bytes.
+    spec.stdin = "\u{1}".repeat(3 << 20);
+    let failed = lab.jobs.start(id, &spec);
+    assert!(matches!(failed, Err(StartError::BadSpec(_))), "{failed:?}");
+    let seen = lab.jobs.inspect(id).expect("it can be inspected");
+    assert_eq!(seen, State::Unknown);
+    spec.stdin = "\u{1}".repeat(2 << 20);
+    let (id, _) = lab.run(&spec);
+    assert_eq!(lab.text(id).trim(), (2 << 20).to_string());
+}
+
+#[test]
+fn a_stop_ends_what_a_killed_supervisor_has_left() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("setsid sleep 68 & echo $! $PPID; wait"));
+    let line = lab.first_line(id);
+    let (left, supervisor) = line.split_once(' ').expect("two process ids");
+    kill(supervisor);
+    eventually("the supervisor has ended", || {
+        (!runs(supervisor)).then_some(())
+    });
+    lab.cancel(id);
+    eventually("what it left has ended", || (!runs(left)).then_some(()));
+    assert!(lab.directory(id).join("outcome.json").exists());
+    assert_eq!(lab.outcome(id).stopped, None);
+}
+
+#[test]
+fn a_job_with_an_outcome_is_not_buried_by_a_late_stop() {
+    let lab = Lab::new();
+    let (id, outcome) = lab.run(&shell("true"));
+    // Its supervisor is in its last instant, and nobody can wake it any more.
+    let alive = lab.directory(id).join("alive");
+    let alive = fs::File::options().read(true).write(true).open(alive);
+    let alive = alive.expect("a FIFO that is opened for both does not wait");
+    fs::remove_file(lab.directory(id).join("control")).expect("it is there");
+    let mut other = std::process::Command::new("sleep")
+        .arg("69")
+        .env("BACKBURNER_TASK_ID", id.to_string())
+        .spawn()
+        .expect("it exists");
+    lab.cancel(id);
+    assert!(other.try_wait().expect("it is ours").is_none());
+    other.kill().expect("it is ours");
+    other.wait().expect("it is ours");
+    drop(alive);
+    assert_eq!(lab.outcome(id), outcome);
+}
+
+#[test]
 fn two_engines_see_the_same() {
     let lab = Lab::new();
     let id = lab.start(&shell("echo up; sleep 60"));

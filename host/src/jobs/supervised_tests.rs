@@ -1,0 +1,73 @@
+//! What the engine does where its own directories fail it, and what it clears away.
+
+use cap_std::ambient_authority;
+
+use super::super::model::{self, End};
+use super::*;
+
+fn engine() -> (tempfile::TempDir, SupervisedJobs) {
+    let place = tempfile::tempdir().expect("there is room");
+    let data = Dir::open_ambient_dir(place.path(), ambient_authority()).expect("it is there");
+    let jobs = SupervisedJobs::open(&data, place.path(), "/no/such/program".into());
+    (place, jobs.expect("it can be opened"))
+}
+
+#[test]
+fn a_job_without_a_supervisor_that_cannot_be_taken_away_was_not_started() {
+    let (place, jobs) = engine();
+    std::fs::remove_dir(place.path().join("jobs/.workshop")).expect("it is empty");
+    let id = Uuid::from_u128(17);
+    let path = place.path().join("jobs").join(id.to_string());
+    std::fs::create_dir(path).expect("the name is new");
+    let directory = jobs.find(id).expect("it is readable").expect("it is there");
+    let spec = Spec {
+        command: model::Command::Shell("true".to_owned()),
+        directory: None,
+        environment: Vec::new(),
+        stdin: String::new(),
+        timeout_ms: None,
+        lifetime_ms: None,
+        grace_ms: 0,
+        output_limit_bytes: 4096,
+    };
+    let record = directory::record(&jobs.origin(), &spec).expect("it can be written");
+    directory.furnish(&record).expect("there is room");
+    let error = jobs.withdraw(id, ErrorKind::NotFound.into());
+    assert!(matches!(error, StartError::Files(_)), "{error:?}");
+    let state = jobs.inspect(id).expect("it can be inspected");
+    let State::Ended(outcome) = state else {
+        panic!("it has ended: {state:?}");
+    };
+    assert!(matches!(outcome.end, End::NotStarted { .. }), "{outcome:?}");
+}
+
+#[test]
+fn what_was_moved_aside_is_kept_for_a_week() {
+    let (place, jobs) = engine();
+    let workshop = place.path().join("jobs/.workshop");
+    std::fs::write(workshop.join("damaged-file"), "?").expect("there is room");
+    std::os::unix::fs::symlink("/etc", workshop.join("damaged-link")).expect("there is room");
+    let left = || std::fs::read_dir(&workshop).expect("it is there").count();
+    jobs.tidy(SystemTime::now() + ASIDE - Duration::from_secs(60));
+    assert_eq!(left(), 2);
+    jobs.tidy(SystemTime::now() + ASIDE + Duration::from_secs(60));
+    assert_eq!(left(), 0);
+    assert!(std::path::Path::new("/etc/passwd").exists());
+}
+
+#[test]
+fn what_failed_is_told_and_not_what_could_not_be_cleared_away() {
+    let (place, jobs) = engine();
+    let workshop = place.path().join("jobs/.workshop");
+    let failed = jobs.establish(Uuid::from_u128(18), |_| -> io::Result<()> {
+        // Cleared away by somebody, with all that was in it, and now something else is there.
+        let built = std::fs::read_dir(&workshop)?
+            .next()
+            .expect("it is built here")?;
+        std::fs::remove_dir(built.path())?;
+        std::fs::write(built.path(), "")?;
+        Err(ErrorKind::StorageFull.into())
+    });
+    let error = failed.expect_err("it failed");
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+}
