@@ -51,7 +51,10 @@ impl Burial<'_> {
     fn remains(&self) -> io::Result<Remains> {
         let condition = self.directory.condition()?;
         let origin = self.directory.undamaged_origin()?;
-        let same_boot = origin.as_ref().map(|it| it.boot_id == self.boot_id);
+        // Where the system does not name its boots, nobody knows either.
+        let named = origin.as_ref().filter(|it| !it.boot_id.is_empty());
+        let named = named.filter(|_| !self.boot_id.is_empty());
+        let same_boot = named.map(|it| it.boot_id == self.boot_id);
         // In another boot the recorded numbers are those of strangers. Without a record nobody knows: its supervisor and
         // its environment are proof enough.
         let started = same_boot.and_then(|same| self.directory.started().filter(|_| same));
@@ -93,7 +96,7 @@ impl Burial<'_> {
             Some(origin) => origin.started_at,
             None => self.directory.made_at()?,
         };
-        // Without a record it is from this boot if it was made in it.
+        // Where nobody knows, it is from this boot if it was made in it.
         let same_boot = remains.same_boot.unwrap_or(started_at >= clock::boot_ms());
         let kind = loss(condition, same_boot, found);
         let refused_bytes = output::sync(self.directory.dir())?;

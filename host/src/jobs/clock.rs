@@ -27,8 +27,8 @@ const BOOT_CLOCK: ClockId = ClockId::Boottime;
 #[cfg(not(target_os = "linux"))]
 const BOOT_CLOCK: ClockId = ClockId::Monotonic;
 
-/// What tells this boot of the machine from every other one; empty where the system does not say, and
-/// then every boot looks the same.
+/// What tells this boot of the machine from every other one; empty where the system does not say, and then only the
+/// clock tells.
 pub(crate) fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
         .map(|text| text.trim().to_owned())

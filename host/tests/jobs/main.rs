@@ -9,3 +9,4 @@ mod lab;
 mod output;
 mod privacy;
 mod stopping;
+mod unlisted;

@@ -1,0 +1,55 @@
+//! A system that does not list its processes, as others than Linux, or Linux without `/proc`.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use backburner::jobs::Jobs;
+use uuid::Uuid;
+
+use crate::lab::{Lab, engine, eventually, processes_of, shell};
+
+/// The data directory, for the process that sees no others.
+const VARIABLE: &str = "BACKBURNER_TEST_UNLISTED";
+
+/// What is run without `/proc`: it writes down what it is told.
+#[test]
+fn asks_if_it_sees_no_processes() {
+    let Some(data) = std::env::var_os(VARIABLE).map(PathBuf::from) else {
+        return;
+    };
+    let id = fs::read_to_string(data.join("id")).expect("it was written");
+    let id = Uuid::parse_str(&id).expect("it is a UUID");
+    let told = engine(&data, Path::new("/no/such/program")).inspect(id);
+    fs::write(data.join("told"), format!("{told:?}")).expect("there is room");
+}
+
+#[test]
+fn a_damaged_job_is_not_said_to_have_ended_where_processes_are_not_listed() {
+    let lab = Lab::new();
+    let id = lab.start(&shell("echo up; sleep 60"));
+    lab.first_line(id);
+    fs::remove_file(lab.directory(id).join("alive")).expect("it is there");
+    let data = lab.data_directory();
+    fs::write(data.join("id"), id.to_string()).expect("there is room");
+    let line = "mount -t tmpfs none /proc || exit 1; exec \"$0\" --exact unlisted::asks_if_it_sees_no_processes";
+    let asked = Command::new("unshare")
+        .args(["--mount", "sh", "-c", line])
+        .arg(std::env::current_exe().expect("we run"))
+        .env(VARIABLE, data)
+        .output();
+    if asked.is_ok_and(|asked| asked.status.success()) {
+        let told = fs::read_to_string(data.join("told")).expect("it was written");
+        assert!(told.contains("nobody can tell"), "{told}");
+        assert_ne!(processes_of(id), [""; 0], "it runs");
+    } else {
+        let text =
+            "NOT RUN: a system without /proc, since this user may not mount anything in its place";
+        // Directly: the harness hides what a test that passes prints.
+        let _unseen = writeln!(std::io::stderr(), "{text}");
+    }
+    lab.cancel(id);
+    eventually("it has ended", || processes_of(id).is_empty().then_some(()));
+}
