@@ -1,6 +1,9 @@
 //! Once, ever; and the truth, whoever was killed.
 
 use std::fs;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use backburner::jobs::{End, Jobs, Loss, StartError, State, StopCause, StopReason};
 use rustix::process::{Pid, Signal, kill_process};
@@ -119,27 +122,37 @@ fn a_supervisor_that_cannot_be_started_leaves_no_job() {
 fn a_start_that_fails_never_looks_like_a_job_that_lost_its_supervisor() {
     let lab = Lab::new();
     let jobs = crate::lab::engine(lab.data_directory(), "/no/such/program".as_ref());
-    let ids: Vec<_> = (0..100).map(|_| fresh_id()).collect();
-    let current = std::sync::atomic::AtomicUsize::new(0);
-    let now = std::sync::atomic::Ordering::Relaxed;
+    let ids: Vec<_> = (0..200).map(|_| fresh_id()).collect();
+    let failed = AtomicUsize::new(0);
+    let (others, places) = (&lab.jobs, lab.data_directory().join("jobs"));
     std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while let Some(id) = ids.get(current.load(now)) {
-                    let seen = lab.jobs.inspect(*id).expect("it can be inspected");
-                    assert!(!matches!(seen, State::Ended(_)), "{seen:?}");
-                }
-            });
-        }
+        let watching = scope.spawn(|| {
+            while let Some(id) = ids.get(failed.load(Ordering::Relaxed)) {
+                let seen = others.inspect(*id).expect("it can be inspected");
+                assert!(!matches!(seen, State::Ended(_)), "{seen:?}");
+                let place = places.join(id.to_string());
+                assert!(!seems_dead(&place), "while it is there");
+            }
+        });
         for id in &ids {
-            let failed = jobs.start(*id, &shell("true"));
-            assert!(
-                matches!(failed, Err(StartError::Supervisor(_))),
-                "{failed:?}"
-            );
-            current.fetch_add(1, now);
+            let error = jobs.start(*id, &shell("true"));
+            assert!(matches!(error, Err(StartError::Supervisor(_))), "{error:?}");
+            failed.fetch_add(1, Ordering::Relaxed);
         }
+        watching.join().expect("it never did");
     });
+}
+
+/// Watches a job from its first instant on, if it is met in it: whether the end of its supervisor is seen before its
+/// directory is away.
+fn seems_dead(directory: &std::path::Path) -> bool {
+    let alive = fs::File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(directory.join("alive"));
+    let Ok(mut alive) = alive else { return false };
+    while alive.read(&mut [0]).is_err() {}
+    directory.exists()
 }
 
 #[test]
