@@ -75,7 +75,7 @@ impl Burial<'_> {
                 // It holds another FIFO than the one that is there.
                 remains.condition = Condition::Damaged;
             }
-            if remains.condition == Condition::Damaged && !processes::are_listed() {
+            if self.is_unknowable(remains)? {
                 return Err(io::Error::other(UNSEEN));
             }
             found = self.kill_everything(remains)?;
@@ -92,10 +92,7 @@ impl Burial<'_> {
 
     fn outcome(&self, remains: &Remains, found: Found) -> io::Result<Outcome> {
         let condition = remains.condition;
-        let started_at = match &remains.origin {
-            Some(origin) => origin.started_at,
-            None => self.directory.made_at()?,
-        };
+        let started_at = self.started_at(remains)?;
         // Where nobody knows, it is from this boot if it was made in it.
         let same_boot = remains.same_boot.unwrap_or(started_at >= clock::boot_ms());
         let kind = loss(condition, same_boot, found);
@@ -128,13 +125,28 @@ impl Burial<'_> {
 
     /// Whether the supervisor lives after all. One that was killed has no command line any more when its FIFO ends.
     fn has_supervisor(&self) -> bool {
-        if !processes::are_listed() {
-            return self.directory.is_listened_to();
-        }
         let everything = processes::all();
         everything
             .iter()
             .any(|seen| processes::supervises(seen, self.id))
+    }
+
+    /// Whether nobody can tell if the job runs: its processes would not be seen, and neither its files nor the time prove
+    /// that its supervisor has ended.
+    fn is_unknowable(&self, remains: &Remains) -> io::Result<bool> {
+        // Whoever reserved an id had found nothing of the job, and there is nothing else to go by.
+        if processes::are_listed() || remains.condition == Condition::Reserved {
+            return Ok(false);
+        }
+        let has_ended = self.directory.has_alive()? && !self.directory.is_listened_to();
+        Ok(!has_ended && self.started_at(remains)? >= clock::boot_ms())
+    }
+
+    fn started_at(&self, remains: &Remains) -> io::Result<u64> {
+        match &remains.origin {
+            Some(origin) => Ok(origin.started_at),
+            None => self.directory.made_at(),
+        }
     }
 
     fn kill_everything(&self, remains: &Remains) -> io::Result<Found> {

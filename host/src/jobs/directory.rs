@@ -258,6 +258,11 @@ impl JobDirectory {
         }
     }
 
+    /// Whether the file `alive` is there, or another FIFO in its place.
+    pub(crate) fn has_alive(&self) -> io::Result<bool> {
+        Ok(files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)?.is_some())
+    }
+
     /// Whether somebody listens to the file `control`: a supervisor does as long as it lives.
     pub(crate) fn is_listened_to(&self) -> bool {
         matches!(

@@ -26,12 +26,8 @@ fn asks_if_it_sees_no_processes() {
     fs::write(data.join("told"), format!("{told:?}")).expect("there is room");
 }
 
-#[test]
-fn a_damaged_job_is_not_said_to_have_ended_where_processes_are_not_listed() {
-    let lab = Lab::new();
-    let id = lab.start(&shell("echo up; sleep 60"));
-    lab.first_line(id);
-    fs::remove_file(lab.directory(id).join("alive")).expect("it is there");
+/// What a server that sees no processes is told of a job; `None` where this user may not mount.
+fn told(lab: &Lab, id: Uuid) -> Option<String> {
     let data = lab.data_directory();
     fs::write(data.join("id"), id.to_string()).expect("there is room");
     let line = "mount -t tmpfs none /proc || exit 1; exec \"$0\" --exact unlisted::asks_if_it_sees_no_processes";
@@ -41,15 +37,43 @@ fn a_damaged_job_is_not_said_to_have_ended_where_processes_are_not_listed() {
         .env(VARIABLE, data)
         .output();
     if asked.is_ok_and(|asked| asked.status.success()) {
-        let told = fs::read_to_string(data.join("told")).expect("it was written");
-        assert!(told.contains("nobody can tell"), "{told}");
-        assert_ne!(processes_of(id), [""; 0], "it runs");
-    } else {
-        let text =
-            "NOT RUN: a system without /proc, since this user may not mount anything in its place";
-        // Directly: the harness hides what a test that passes prints.
-        let _unseen = writeln!(std::io::stderr(), "{text}");
+        return Some(fs::read_to_string(data.join("told")).expect("it was written"));
     }
-    lab.cancel(id);
-    eventually("it has ended", || processes_of(id).is_empty().then_some(()));
+    let text =
+        "NOT RUN: a system without /proc, since this user may not mount anything in its place";
+    // Directly: the harness hides what a test that passes prints.
+    let _unseen = writeln!(std::io::stderr(), "{text}");
+    None
+}
+
+#[test]
+fn where_processes_are_not_listed_a_job_without_its_liveness_is_not_said_to_have_ended() {
+    let lab = Lab::new();
+    for replacement in ["nothing", "another FIFO"] {
+        let id = lab.start(&shell("echo up; sleep 60"));
+        lab.first_line(id);
+        let alive = lab.directory(id).join("alive");
+        fs::remove_file(&alive).expect("it is there");
+        if replacement == "another FIFO" {
+            let made = Command::new("mkfifo").arg(&alive).status();
+            assert!(made.expect("it exists").success());
+        }
+        if let Some(told) = told(&lab, id) {
+            assert!(told.contains("nobody can tell"), "{replacement}: {told}");
+            assert_ne!(processes_of(id), [""; 0], "it runs");
+        }
+        lab.cancel(id);
+        eventually("it has ended", || processes_of(id).is_empty().then_some(()));
+    }
+}
+
+#[test]
+fn where_processes_are_not_listed_a_damaged_record_does_not_hide_a_dead_supervisor() {
+    let lab = Lab::new();
+    let (id, _) = lab.run(&shell("true"));
+    fs::remove_file(lab.directory(id).join("outcome.json")).expect("it is there");
+    fs::write(lab.directory(id).join("spec.jsonl"), "").expect("it is writable");
+    if let Some(told) = told(&lab, id) {
+        assert!(told.contains("Lost { kind: Files }"), "{told}");
+    }
 }
