@@ -31,7 +31,7 @@ extern "C" fn before_main() {
     unsafe { libc::syscall(libc::SYS_exit, 0) };
 }
 
-/// Names itself once it has lost its main thread, and runs until it is killed.
+/// Names itself once it has lost its main thread, and is then killed by whom it is about.
 fn go_on() {
     let stat = || std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     while !stat().contains(") Z ") {
@@ -39,9 +39,8 @@ fn go_on() {
     }
     let line = format!("{}\n", std::process::id());
     let _nobody_reads = rustix::io::write(rustix::stdio::stdout(), line.as_bytes());
-    loop {
-        std::thread::sleep(Duration::from_secs(60));
-    }
+    // Longer than any test waits, and not for ever where one has failed.
+    std::thread::sleep(Duration::from_secs(120));
 }
 
 /// A shell line that starts such a process in a session of its own.
