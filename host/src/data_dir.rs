@@ -480,10 +480,10 @@ mod tests {
                 rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).expect("it is ours");
             }),
             ("directory", |path| {
-                fs::create_dir(path).expect("it is ours")
+                fs::create_dir(path).expect("it is ours");
             }),
             ("link", |path| {
-                symlink("/dev/null", path).expect("it is ours")
+                symlink("/dev/null", path).expect("it is ours");
             }),
         ];
         for (kind, make) in kinds {

@@ -23,11 +23,11 @@ pub(super) fn print(data: &str) -> io::Result<()> {
 /// # Errors
 /// Where standard error cannot be written to.
 pub(super) fn say(text: &str) -> io::Result<()> {
-    write_err(format!("{}\n", text.trim_end_matches('\n')))
+    write_err(&format!("{}\n", text.trim_end_matches('\n')))
 }
 
 /// In one piece, so that others who write there come before or after it.
-fn write_err(text: String) -> io::Result<()> {
+fn write_err(text: &str) -> io::Result<()> {
     Stream(io::stderr()).write_all(text.as_bytes())
 }
 
@@ -61,13 +61,14 @@ impl Progress {
         if width.is_none() && is_too_soon {
             return Ok(());
         }
-        write_err(match width {
+        let text = match width {
             Some(width) => {
                 let part: String = line.chars().take(width.saturating_sub(1)).collect();
                 format!("\r{ERASE}{part}")
             }
             None => format!("{line}\n"),
-        })?;
+        };
+        write_err(&text)?;
         self.shown = line;
         self.shown_at = Some(Instant::now());
         Ok(())
@@ -82,7 +83,7 @@ impl Progress {
             return Ok(());
         }
         self.shown.clear();
-        write_err(format!("\r{ERASE}"))
+        write_err(&format!("\r{ERASE}"))
     }
 }
 
