@@ -146,17 +146,29 @@ fn a_call_whose_ended_job_cannot_be_looked_at_does_not_make_its_host_spin() {
 }
 
 #[test]
-fn a_tasks_client_whose_job_cannot_be_looked_at_in_time_gets_the_task() {
+fn a_tasks_client_whose_job_could_not_be_looked_at_hears_of_it_when_its_time_is_up() {
     for call in 0..2 {
-        let mut world = FakeWorld::new(1);
-        let mut host = Host::new("{}", "user");
-        let arguments = json!({ "command": "sleep 0.05; exit 3" });
-        host.send(&mut world, &run(1, Client::Tasks, &arguments));
-        world.clock += 50;
-        world.faults.plan(call, Fault::Unclear);
-        let reply = host.wait(&mut world);
-        assert_eq!(reply["result"]["status"], "working", "{reply}");
-        assert_eq!(world.clock, EPOCH + 100);
+        for fails_again in [false, true] {
+            let mut world = FakeWorld::new(1);
+            let mut host = Host::new("{}", "user");
+            let arguments = json!({ "command": "sleep 0.05; exit 3" });
+            host.send(&mut world, &run(1, Client::Tasks, &arguments));
+            world.clock += 50;
+            world.faults.plan(call, Fault::Unclear);
+            assert!(host.wake(&mut world).is_empty());
+            if fails_again {
+                world.faults.plan(call, Fault::Unclear);
+            }
+            let reply = host.wait(&mut world);
+            // Nobody says that the job was started, or runs, who has not seen it.
+            let text = if fails_again {
+                "how it goes cannot be told now"
+            } else {
+                "exit code 3"
+            };
+            assert!(reply.to_string().contains(text), "{reply}");
+            assert_eq!(world.clock, EPOCH + 100);
+        }
     }
 }
 

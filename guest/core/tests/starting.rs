@@ -354,3 +354,15 @@ fn a_server_that_stood_still_before_the_start_says_that_nothing_was_started() {
         assert_failed(&mut world);
     }
 }
+
+#[test]
+fn whoever_looked_at_the_clock_before_there_was_a_record_does_not_shorten_its_window() {
+    let mut world = unstarted("sleep 60");
+    // A sweep that had much to do before it came to this task.
+    let host = Host::new("{}", "user");
+    host.server.sweep(&mut world, EPOCH - 14_000);
+    world.clock += 1_000;
+    let id = only_task(&world);
+    let task = Host::new("{}", "user").get(&mut world, &id)["result"].take();
+    assert!(task.to_string().contains("about to start"), "{task}");
+}

@@ -145,7 +145,8 @@ fn answer(
     loaded: Loaded,
 ) -> Result<Outcome, RpcError> {
     let Wakened { config, cx, why } = wakened;
-    let may_look = why == Wake::JobEnded || call.start_by.is_some() || may_wait(wakened, call);
+    // What could not be looked at before has to be now: nobody knows whether its job was started.
+    let may_look = why == Wake::JobEnded || call.start_by.is_some() || call.look_at.is_some();
     if call.client == Client::Tasks && !may_look {
         return Ok(task(call, unlooked(call, &loaded, cx)));
     }

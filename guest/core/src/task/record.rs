@@ -177,6 +177,8 @@ impl Facts {
     /// at `seen_at`; both in milliseconds since 1970.
     pub(crate) fn start_by(&self, seen_at: u64) -> u64 {
         let limit = self.created_at.saturating_add(START_LIMIT_MS);
+        // Whoever came upon it may have looked at the clock before it was there.
+        let seen_at = seen_at.max(self.created_at);
         seen_at.saturating_add(START_WINDOW_MS).min(limit)
     }
 

@@ -16,8 +16,9 @@ use crate::rpc::RpcError;
 /// `None` where only a new task can make it necessary.
 pub(crate) fn sweep(world: &mut impl World, now: u64) -> Option<u64> {
     let after_failure = Some(now.saturating_add(SWEEP_AFTER_FAILURE_MS));
-    let expiring = sweep_expiry(world, now).unwrap_or(after_failure);
+    // In this order: what expires may take many commits, and `now` would be long ago for what is about to start.
     let living = sweep_live(world, now).unwrap_or(after_failure);
+    let expiring = sweep_expiry(world, now).unwrap_or(after_failure);
     earlier(expiring, living)
 }
 
