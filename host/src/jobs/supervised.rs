@@ -187,8 +187,10 @@ impl SupervisedJobs {
         };
         let detail = format!("its supervisor cannot be started: {error}");
         // Where not even that can be written, it is buried as one whose supervisor ended, which it never had.
-        let ended = supervisor::give_up(&directory, detail);
-        StartError::Files(ended.err().unwrap_or(stays))
+        match supervisor::give_up(&directory, detail) {
+            Ok(()) => StartError::Supervisor(error),
+            Err(_) => StartError::Files(stays),
+        }
     }
 
     /// Takes a job's directory away in one step, so that the id is unknown, and then deletes it.

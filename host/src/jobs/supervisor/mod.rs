@@ -107,13 +107,10 @@ fn is_wanted() -> bool {
 fn accompany(id: Uuid) -> ExitCode {
     let origin_ms = clock::monotonic_ms();
     std::panic::set_hook(Box::new(|panic| log(&panic.to_string())));
-    let done = detach().and_then(|alive| {
-        let directory = JobDirectory::open_current()?;
-        carry_out(id, &directory)?;
-        // Only now may the job count as ended.
-        drop(alive);
-        Ok(())
-    });
+    // Held to the end of the process: only after an outcome may the job count as ended, and one that fails has ended when
+    // it has said why and cannot be found any more.
+    let alive = detach().map(std::mem::ManuallyDrop::new);
+    let done = alive.and_then(|_alive| carry_out(id, &JobDirectory::open_current()?));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
