@@ -17,7 +17,7 @@ fn main() -> ExitCode {
         Err(status) => return status,
     };
     cli::report(match &cli.command {
-        None if transport::stdio::is_at_a_terminal() => cli::explain(),
+        None if transport::stdio::is_at_a_terminal() => Ok(cli::explain()),
         None => serve(&cli, &ServeOptions::default()),
         Some(Command::Serve(options)) => serve(&cli, options),
         Some(_) => cli::run(cli),

@@ -23,14 +23,14 @@ pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow
     match follow(&mut client, id).map_err(|error| earlier.explain_and_advise(error))? {
         Followed::Ended(task) => {
             terminal::print(&format!("task {id}: {}", task.status.name()))?;
-            terminal::say(&task.message())?;
+            terminal::say(&task.message());
             Ok(ExitCode::SUCCESS)
         }
         Followed::Left(interruption) => {
             terminal::say(&format!(
                 "the job is being stopped; to see it: {}",
                 show_command(data_dir, id)
-            ))?;
+            ));
             Err(interruption.into())
         }
     }

@@ -27,7 +27,7 @@ pub(super) enum Followed {
 pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> {
     let mut progress = Progress::default();
     let followed = follow_showing(&mut progress, client, id);
-    progress.clear()?;
+    progress.clear();
     followed
 }
 
@@ -41,7 +41,7 @@ fn follow_showing(
         if task.status.is_terminal() {
             return Ok(Followed::Ended(Box::new(task)));
         }
-        progress.show(&task.message())?;
+        progress.show(&task.message());
         if let Err(interruption) = client.pause(interval(&task)) {
             return Ok(Followed::Left(interruption));
         }

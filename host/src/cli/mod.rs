@@ -45,6 +45,9 @@ pub fn parse() -> Result<Cli, ExitCode> {
         };
         match told.print() {
             Ok(()) => status.into(),
+            // A wrong command line stays one where nobody can be told; and nobody reads any more, as with `| head`.
+            Err(_) if told.use_stderr() => status.into(),
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => status.into(),
             Err(error) => report(Err(error.into())),
         }
     })
@@ -62,17 +65,15 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Cancel(options)) => cancel::cancel(data_dir, &options),
         Some(Command::Help(options)) => help::help(&options),
         // A server is the caller's to start; here it can only be a person who looks for help.
-        Some(Command::Serve(_)) | None => explain(),
+        Some(Command::Serve(_)) | None => Ok(explain()),
     }
 }
 
 /// Says how to use this program, to a person who started a server on a terminal, where no client can be.
-///
-/// # Errors
-/// Where standard error cannot be written to.
-pub fn explain() -> anyhow::Result<ExitCode> {
-    terminal::say(&Cli::command().render_long_help().to_string())?;
-    Ok(exit_code::USAGE.into())
+#[must_use]
+pub fn explain() -> ExitCode {
+    terminal::say(&Cli::command().render_long_help().to_string());
+    exit_code::USAGE.into()
 }
 
 /// Says what went wrong, where something did, and gives the exit status of the program. Does not return where a signal
@@ -94,7 +95,7 @@ pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
     }
     // A server that could not serve has said so on the same standard error.
     if !matches!(error.downcast_ref(), Some(ClientError::Unable)) {
-        let _ = terminal::say(&format!("backburner: {error:#}"));
+        terminal::say(&format!("backburner: {error:#}"));
     }
     match error.downcast_ref() {
         Some(&ClientError::Interrupted(interruption)) => die_of(interruption),

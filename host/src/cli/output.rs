@@ -53,11 +53,11 @@ impl<'a> Output<'a> {
     /// Prints it to standard output. What is missing is said on standard error, on a terminal in its place.
     ///
     /// # Errors
-    /// As [`terminal::print`] and [`terminal::say`].
+    /// As [`terminal::print`].
     pub(super) fn print(&self) -> io::Result<()> {
         print_piece(self.head)?;
         if let Some(Rest { note, tail }) = self.rest {
-            terminal::say(note)?;
+            terminal::say(note);
             print_piece(tail)?;
         }
         Ok(())

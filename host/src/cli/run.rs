@@ -36,26 +36,33 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(data_dir)?;
     let called_at = now_ms();
-    let begun = begin(&mut client, call).or_else(|error| {
-        explain_misplaced_option(&words)?;
-        Err(error)
+    let begun = begin(&mut client, call).inspect_err(|error| {
+        // Not where the server is what failed.
+        if error.downcast_ref::<ClientError>().is_none() {
+            explain_misplaced_option(&words);
+        }
     })?;
     if shape != Shape::Id {
-        terminal::say(&format!("task {}", begun.id))?;
-    }
-    if let Some(key) = key {
-        say_if_earlier(&mut client, &begun.id, &Call { key, called_at })?;
+        terminal::say(&format!("task {}", begun.id));
     }
     if shape == Shape::Id {
-        return leave(&begun);
+        // First of all: nobody else knows it.
+        let printed = terminal::print(&begun.id);
+        printed.with_context(|| format!("cannot print the id of task {}", begun.id))?;
+    }
+    if let Some(key) = key {
+        say_if_earlier(&mut client, &begun.id, &Call { key, called_at });
+    }
+    if shape == Shape::Id {
+        return Ok(leave(&begun));
     }
     let task = end(&mut client, data_dir, &begun.id)?;
     print_end(&task, shape)?;
     let code = exit_code::of_task(&task);
     if code != 0 {
-        explain_misplaced_option(&words)?;
+        explain_misplaced_option(&words);
     }
-    terminal::say(&show_command(data_dir, &begun.id))?;
+    terminal::say(&show_command(data_dir, &begun.id));
     Ok(code.into())
 }
 
@@ -68,31 +75,27 @@ struct Call {
 
 /// Says that nothing was started, where the task was there before the call: whoever has mended something and runs it
 /// again would believe that it did not help.
-fn say_if_earlier(client: &mut Client, id: &str, call: &Call) -> anyhow::Result<()> {
+fn say_if_earlier(client: &mut Client, id: &str, call: &Call) {
     // Without an answer nothing is said; whoever asks next says why there is none.
     let Ok(task) = Task::fetch(client, id) else {
-        return Ok(());
+        return;
     };
     if moment::parse(&task.created_at).is_some_and(|created_at| created_at < call.called_at) {
         terminal::say(&format!(
             "the key {:?} already has this task, created {}: nothing was started now; to run the command again, use \
              a new key",
             call.key, task.created_at
-        ))?;
+        ));
     }
-    Ok(())
 }
 
-/// Leaves a job alone, and says where it can be found.
-fn leave(begun: &Begun) -> anyhow::Result<ExitCode> {
-    // Nobody else knows the id.
-    let printed = terminal::print(&begun.id);
-    printed.with_context(|| format!("cannot print the id of task {}", begun.id))?;
+/// Leaves a job alone. One that is known not to have started is a failure.
+fn leave(begun: &Begun) -> ExitCode {
     match &begun.not_started {
-        None => Ok(ExitCode::SUCCESS),
+        None => ExitCode::SUCCESS,
         Some(why) => {
-            terminal::say(&format!("backburner: {why}"))?;
-            Ok(exit_code::FAILURE.into())
+            terminal::say(&format!("backburner: {why}"));
+            exit_code::FAILURE.into()
         }
     }
 }
@@ -103,18 +106,18 @@ fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result
         terminal::say(&format!(
             "the job goes on; to see it: {}",
             show_command(data_dir, id)
-        ))
+        ));
     };
     match follow(client, id) {
         Ok(Followed::Ended(task)) => Ok(*task),
         Ok(Followed::Left(interruption)) => {
-            goes_on()?;
+            goes_on();
             Err(interruption.into())
         }
         Err(error) => {
             let error = Earlier::new(data_dir, id)?.explain(error);
             if !error.is::<Missing>() {
-                goes_on()?;
+                goes_on();
             }
             Err(error)
         }
@@ -148,17 +151,16 @@ fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
     } else if let Some(output) = task.output() {
         output.print()?;
     }
-    terminal::say(&task.summary())?;
+    terminal::say(&task.summary());
     Ok(())
 }
 
 /// Says what may have been the reason of a failure.
-fn explain_misplaced_option(command: &[String]) -> std::io::Result<()> {
-    match misplaced_option(command) {
-        None => Ok(()),
-        Some(option) => terminal::say(&format!(
+fn explain_misplaced_option(command: &[String]) {
+    if let Some(option) = misplaced_option(command) {
+        terminal::say(&format!(
             "`{option}` was given to the command: options of `backburner run` go before the command"
-        )),
+        ));
     }
 }
 
@@ -169,6 +171,7 @@ fn misplaced_option(command: &[String]) -> Option<String> {
     let run = program.find_subcommand("run")?;
     let options: Vec<String> = run
         .get_arguments()
+        .filter(|option| option.get_id() != "help")
         .filter_map(|option| Some(format!("--{}", option.get_long()?)))
         .collect();
     let names = command

@@ -20,7 +20,7 @@ pub(super) fn show(data_dir: Option<&Path>, options: &ShowOptions) -> anyhow::Re
         terminal::print(&format!("{:#}", task.whole))?;
         return Ok(ExitCode::SUCCESS);
     }
-    terminal::say(&state(&task))?;
+    terminal::say(&state(&task));
     if let Some(output) = task.output() {
         output.print()?;
     }

@@ -18,17 +18,15 @@ pub(super) fn print(data: &str) -> io::Result<()> {
     }
 }
 
-/// Says something to the person.
-///
-/// # Errors
-/// Where standard error cannot be written to.
-pub(super) fn say(text: &str) -> io::Result<()> {
-    write_err(&format!("{}\n", text.trim_end_matches('\n')))
+/// Says something to the person. Where standard error cannot be written to there is nobody to be told; what was to be
+/// done is done all the same.
+pub(super) fn say(text: &str) {
+    write_err(&format!("{}\n", text.trim_end_matches('\n')));
 }
 
 /// In one piece, so that others who write there come before or after it.
-fn write_err(text: &str) -> io::Result<()> {
-    Stream(io::stderr()).write_all(text.as_bytes())
+fn write_err(text: &str) {
+    let _ = Stream(io::stderr()).write_all(text.as_bytes());
 }
 
 /// A line that says how far something is. On a terminal it is written anew in its place; elsewhere each new state
@@ -44,22 +42,19 @@ const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Progress {
     /// Shows a state; the same one again is not repeated.
-    ///
-    /// # Errors
-    /// Where standard error cannot be written to.
-    pub(super) fn show(&mut self, state: &str) -> io::Result<()> {
+    pub(super) fn show(&mut self, state: &str) {
         // It quotes output of the job, which may contain anything.
         let line: String = state
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
         if line == self.shown {
-            return Ok(());
+            return;
         }
         let width = width();
         let is_too_soon = self.shown_at.is_some_and(|at| at.elapsed() < LINE_INTERVAL);
         if width.is_none() && is_too_soon {
-            return Ok(());
+            return;
         }
         let text = match width {
             Some(width) => {
@@ -68,22 +63,18 @@ impl Progress {
             }
             None => format!("{line}\n"),
         };
-        write_err(&text)?;
+        write_err(&text);
         self.shown = line;
         self.shown_at = Some(Instant::now());
-        Ok(())
     }
 
     /// Takes the line away, where it stands on a terminal.
-    ///
-    /// # Errors
-    /// Where standard error cannot be written to.
-    pub(super) fn clear(&mut self) -> io::Result<()> {
+    pub(super) fn clear(&mut self) {
         if self.shown.is_empty() || width().is_none() {
-            return Ok(());
+            return;
         }
         self.shown.clear();
-        write_err(&format!("\r{ERASE}"))
+        write_err(&format!("\r{ERASE}"));
     }
 }
 

@@ -243,3 +243,26 @@ fn a_reader_that_made_its_pipe_not_to_block_gets_everything() {
         .expect("it is text");
     assert!(text.ends_with("\n3999\n4000\n"), "{} bytes", text.len());
 }
+
+#[test]
+fn whoever_does_not_read_what_is_said_gets_the_data_and_the_status() {
+    let dir = TestDir::new();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(binary());
+        command.arg("--data-dir").arg(dir.data()).args(arguments);
+        let full = std::fs::File::create("/dev/full").expect("it is there");
+        let output = command.stdin(Stdio::null()).stderr(full).output();
+        done(output.expect("the binary can be started"))
+    };
+    let followed = run(&["run", "echo out; exit 3"]);
+    assert_eq!(
+        (followed.status, followed.stdout.as_str()),
+        (Some(3), "out\n")
+    );
+    let detached = ["run", "--detach", "--key", "k", "true"];
+    let id = run(&detached).stdout;
+    assert_eq!(id.trim().len(), 36, "{id}");
+    let again = run(&detached);
+    assert_eq!((again.status, again.stdout), (Some(0), id));
+    assert_eq!(run(&["no-such-command"]).status, Some(2));
+}
