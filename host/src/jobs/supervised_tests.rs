@@ -33,7 +33,7 @@ fn a_job_without_a_supervisor_that_cannot_be_taken_away_was_not_started() {
     let record = directory::record(&jobs.origin(), &spec).expect("it can be written");
     directory.furnish(&record).expect("there is room");
     let error = jobs.withdraw(id, ErrorKind::NotFound.into());
-    assert!(matches!(error, StartError::Files(_)), "{error:?}");
+    assert!(matches!(error, StartError::Supervisor(_)), "{error:?}");
     let state = jobs.inspect(id).expect("it can be inspected");
     let State::Ended(outcome) = state else {
         panic!("it has ended: {state:?}");

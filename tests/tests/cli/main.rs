@@ -172,7 +172,8 @@ fn assert_plain(done: &Done) {
         "taskId",
         "tasks/",
         "tools/",
-        "-32",
+        // Behind a space: an id may have it too.
+        " -32",
         "ttlMs",
         "ttlSeconds",
         "timeoutSeconds",
