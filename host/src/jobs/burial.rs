@@ -8,10 +8,11 @@ use std::cell::Cell;
 use std::io;
 use std::time::Instant;
 
+use rustix::process::Signal;
 use uuid::Uuid;
 
 use super::directory::{Condition, JobDirectory, Origin, Started};
-use super::limits::{BURIAL, BURIAL_PAUSE};
+use super::limits::{BURIAL, BURIAL_LOOKS, BURIAL_PAUSE, BURIAL_WATCH};
 use super::model::{End, Loss, Outcome};
 use super::processes::{self, Seen, Stage};
 use super::{clock, files, output};
@@ -149,6 +150,14 @@ impl Burial<'_> {
         }
     }
 
+    /// Leaves word that something of the job ran although its files say otherwise. Before the first signal. On a full disk
+    /// it is killed all the same, and only the reason may be lost.
+    fn mark_found(&self, remains: &Remains) {
+        if remains.condition != Condition::Whole {
+            let _unmarked = self.directory.mark_found();
+        }
+    }
+
     fn kill_everything(&self, remains: &Remains) -> io::Result<Found> {
         let deadline = Instant::now() + BURIAL;
         let mut pause = BURIAL_PAUSE;
@@ -158,19 +167,29 @@ impl Burial<'_> {
             let everything = members(self.id, remains.started.as_ref());
             let (own, others): (Vec<Seen>, Vec<Seen>) = everything.into_iter().partition(is_this);
             is_own.set(is_own.get() || !own.is_empty());
-            if !others.is_empty() && remains.condition != Condition::Whole {
-                // Before the first signal. On a full disk it is killed all the same, and only the reason may be lost.
-                let _unmarked = self.directory.mark_found();
+            if !others.is_empty() {
+                self.mark_found(remains);
             }
             others
         };
-        while !processes::freeze_and_kill(find).is_empty() {
+        let is_new_member = |seen: &Seen| processes::belongs_to(seen, self.id) && !is_this(seen);
+        let mut looks = 0;
+        while looks < BURIAL_LOOKS {
+            looks += 1;
+            if !processes::freeze_and_kill(find).is_empty() {
+                std::thread::sleep(pause);
+                pause *= 2;
+            } else if let Some(new) = processes::watch_new(BURIAL_WATCH, is_new_member) {
+                self.mark_found(remains);
+                processes::signal(&new, Signal::KILL);
+            } else {
+                continue;
+            }
             found = Found::Killed;
+            looks = 0;
             if Instant::now() >= deadline {
                 return Ok(Found::StillThere);
             }
-            std::thread::sleep(pause);
-            pause *= 2;
         }
         if is_own.get() {
             return Err(io::Error::other(INSIDE));

@@ -22,6 +22,14 @@ pub(crate) const FREEZE_ROUNDS: usize = 20;
 /// microseconds; only a process that the kernel cannot end yet makes anybody wait so long.
 pub(crate) const BURIAL: Duration = Duration::from_secs(2);
 
+/// How many looks without a find prove that nothing of a lost job runs: one can miss a process that is just executing
+/// another program, for which it takes a tenth of a millisecond.
+pub(crate) const BURIAL_LOOKS: u32 = 3;
+
+/// How long new processes are watched after each of these looks: one can also miss a process that starts the next one
+/// and ends before it is its turn, and many of such a chain have come and gone in this time.
+pub(crate) const BURIAL_WATCH: Duration = Duration::from_millis(20);
+
 /// Pause between the first two looks at processes that were killed and are not gone, in a burial; each one is twice as
 /// long as the one before it.
 pub(crate) const BURIAL_PAUSE: Duration = Duration::from_millis(5);

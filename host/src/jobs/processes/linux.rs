@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use uuid::Uuid;
@@ -18,6 +19,30 @@ pub(crate) fn all() -> Vec<Seen> {
     };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter_map(look).collect()
+}
+
+/// Looks at each process that begins, as soon as it is there, for this long or until `find` takes one, which is given.
+/// A table of all processes takes longer to read than some processes live.
+pub(crate) fn watch_new(duration: Duration, find: impl Fn(&Seen) -> bool) -> Option<Seen> {
+    let end = Instant::now() + duration;
+    let mut last = last_pid()?;
+    while Instant::now() < end {
+        let newest = last_pid()?;
+        // Where the numbers begin anew, those before are left out.
+        for pid in last.saturating_add(1)..=newest {
+            if let Some(found) = look(pid).filter(&find) {
+                return Some(found);
+            }
+        }
+        last = newest;
+    }
+    None
+}
+
+/// The process id that was given out last; `None` where the system does not say.
+fn last_pid() -> Option<i32> {
+    let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+    load.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
 /// Whether the processes of this user can be seen: not where `/proc` is missing.

@@ -13,7 +13,9 @@ mod system;
 #[path = "portable.rs"]
 mod system;
 
-pub(crate) use system::{all, are_listed, belongs_to, command_line, look, signal, supervises};
+pub(crate) use system::{
+    all, are_listed, belongs_to, command_line, look, signal, supervises, watch_new,
+};
 
 /// A process as it was seen at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

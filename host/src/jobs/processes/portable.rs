@@ -1,6 +1,8 @@
 //! Other systems: no way to list processes that works on all of them. Only the command's group is known,
 //! which its supervisor signals as a whole, and a lost job's processes are not found.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 use uuid::Uuid;
 
@@ -9,6 +11,11 @@ use super::Seen;
 /// None is ever seen.
 pub(crate) fn all() -> Vec<Seen> {
     Vec::new()
+}
+
+/// None is ever seen.
+pub(crate) fn watch_new(_duration: Duration, _find: impl Fn(&Seen) -> bool) -> Option<Seen> {
+    None
 }
 
 /// They are not.
