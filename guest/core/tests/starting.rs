@@ -100,6 +100,9 @@ fn what_a_dead_server_did_not_start_is_about_to_start_and_then_has_failed() {
         assert_eq!(handle["status"], "working");
         let message = "l: the job is about to start";
         assert_eq!(handle["statusMessage"], message, "{handle}");
+        // As every client asks that was given a task.
+        let id = only_task(&world);
+        host.get(&mut world, &id);
         world.clock = EPOCH + 10_000;
         let reply = host.ask(&mut world, &call);
         assert_eq!(reply["result"]["status"], "failed", "{reply}");
@@ -365,4 +368,40 @@ fn whoever_looked_at_the_clock_before_there_was_a_record_does_not_shorten_its_wi
     let id = only_task(&world);
     let task = Host::new("{}", "user").get(&mut world, &id)["result"].take();
     assert!(task.to_string().contains("about to start"), "{task}");
+}
+
+#[test]
+fn a_repeated_call_that_waited_long_itself_does_not_take_the_first_server_for_dead() {
+    for (client, config) in [
+        (Client::Plain, "{}"),
+        (Client::Tasks, "{}"),
+        (Client::Tasks, r#"{"directLimitMs":0}"#),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let mut first = Host::new("{}", "user");
+        let mut second = Host::new(config, "user");
+        world.interference = Some(Interference {
+            after_calls: BEFORE_START,
+            cx: second.context(&world),
+            call: Call::Message(run(2, client, &arguments("sleep 60"))),
+        });
+        world.faults.plan(BEFORE_START, Fault::CrashBefore);
+        first.send(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+        world.faults.clear();
+        // Both calls began at the same time, and their commits had to wait for so long.
+        world.clock += 12_000;
+        if let Some(Outcome::Wait(pending)) = world.interfered.take() {
+            second.pending.insert(pending.request.clone(), pending);
+            second.wake(&mut world);
+        }
+        let id = only_task(&world);
+        for age_ms in [12_000, 21_000] {
+            world.clock = EPOCH + age_ms;
+            let task = second.get(&mut world, &id)["result"].take();
+            assert!(
+                task.to_string().contains("about to start"),
+                "{client:?}: {task}"
+            );
+        }
+    }
 }

@@ -24,6 +24,7 @@ use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
 use crate::task::record::Facts;
+use crate::task::settle::Clock;
 use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
 use crate::text::shorten;
@@ -116,6 +117,7 @@ fn attempt(
         config,
         cx,
         why: Wake::JobEnded,
+        clock: Clock::Old,
     };
     match begin(world, cx, &order)? {
         Begun::Task(facts) if is_direct(config, call.client) => {

@@ -13,7 +13,7 @@ use crate::task::call_result::CallResult;
 use crate::task::durable::Loaded;
 use crate::task::lookup::own;
 use crate::task::record::{Ending, Facts, State, Terminal};
-use crate::task::settle::{Settled, settle};
+use crate::task::settle::{Clock, Settled, settle};
 use crate::task::{Durable, TaskId, status_message, wire};
 use crate::tool::run::Running;
 use crate::tool::{ToolResult, run};
@@ -24,6 +24,7 @@ pub(super) struct Wakened<'a> {
     pub(super) config: &'a Config,
     pub(super) cx: &'a Context,
     pub(super) why: Wake,
+    pub(super) clock: Clock,
 }
 
 /// Goes on with a call that waited.
@@ -44,7 +45,12 @@ pub(crate) fn resume(
         // and a command that outlives such a client is what this server is for.
         return Outcome::Nothing;
     }
-    let wakened = Wakened { config, cx, why };
+    let wakened = Wakened {
+        config,
+        cx,
+        why,
+        clock: Clock::Fresh,
+    };
     match ticket {
         Ticket::Call(call) => look(world, wakened, call),
         Ticket::Held(held) => begin(config, world, cx, &held, why)
@@ -70,7 +76,7 @@ pub(super) fn look_at(
     let answered = if is_direct(wakened.config, call.client) {
         answer(world, wakened, &call, loaded)
     } else {
-        handle(world, wakened.cx, &call, loaded)
+        handle(world, wakened, &call, loaded)
     };
     answered.unwrap_or_else(|error| unanswered(wakened, call, &error))
 }
@@ -103,11 +109,12 @@ fn begin(
 /// The handle of a task, with the status that it has by now.
 fn handle(
     world: &mut impl World,
-    cx: &Context,
+    wakened: Wakened<'_>,
     call: &WaitingCall,
     loaded: Loaded,
 ) -> Result<Outcome, RpcError> {
-    Ok(match settle(world, cx.now, loaded)? {
+    let Wakened { cx, clock, .. } = wakened;
+    Ok(match settle(world, (cx.now, clock), loaded)? {
         Settled::Starting(facts, _) => task(call, starting(&facts, cx)),
         Settled::Working(facts, _) => task(call, working(call, &facts, cx)),
         Settled::Terminal(facts, terminal) => task(call, wire::handle(&facts, &terminal)),
@@ -144,14 +151,19 @@ fn answer(
     call: &WaitingCall,
     loaded: Loaded,
 ) -> Result<Outcome, RpcError> {
-    let Wakened { config, cx, why } = wakened;
+    let Wakened {
+        config,
+        cx,
+        why,
+        clock,
+    } = wakened;
     // What could not be looked at before has to be now: nobody knows whether its job was started.
     let may_look = why == Wake::JobEnded || call.start_by.is_some() || call.look_at.is_some();
     if call.client == Client::Tasks && !may_look {
         return Ok(task(call, unlooked(call, &loaded, cx)));
     }
     let is_plain = call.client == Client::Plain;
-    Ok(match settle(world, cx.now, loaded)? {
+    Ok(match settle(world, (cx.now, clock), loaded)? {
         Settled::Terminal(facts, terminal) => return ended(world, call, &facts, terminal),
         Settled::Expired => expired(&call.request),
         Settled::Starting(_, start_by) if may_wait(wakened, call) => wait_on(call, Some(start_by)),

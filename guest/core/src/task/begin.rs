@@ -89,7 +89,7 @@ fn attempt(
     };
     match claim(world, cx.now, slot)? {
         Claim::Free(expect) => create(world, cx, order, Some((slot, expect))),
-        Claim::Taken(loaded) => join(world, cx.now, order, loaded),
+        Claim::Taken(loaded) => join(world, order, loaded),
         Claim::Ending(id) => Ok(Some(Begun::Ending(id))),
     }
 }
@@ -161,12 +161,7 @@ fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
 
 /// Gives the task of an earlier call for this one's, and never starts its job: one that is not known may have run,
 /// and its files were deleted.
-fn join(
-    store: &mut impl Store,
-    now: u64,
-    order: &Order,
-    loaded: Loaded,
-) -> Result<Option<Begun>, RpcError> {
+fn join(store: &mut impl Store, order: &Order, loaded: Loaded) -> Result<Option<Begun>, RpcError> {
     let Some(recorded) = loaded.facts.job_spec() else {
         return Ok(Some(Begun::Refused(Refused::OtherOrder(Vec::new()))));
     };
@@ -175,25 +170,18 @@ fn join(
         return Ok(Some(Begun::Refused(Refused::OtherOrder(differences))));
     }
     match loaded.state {
-        State::Live(live) if !live.shared => share(store, now, &loaded, live),
+        State::Live(live) if !live.shared => share(store, &loaded, live),
         State::Live(_) | State::Terminal(_) => Ok(Some(Begun::Earlier(loaded))),
     }
 }
 
 /// Says in the record that somebody is told of the task, before anybody is: the first call may still fail to start the
 /// job, and would then remove the task. A job that shows is no sign that it has not failed yet.
-fn share(
-    store: &mut impl Store,
-    now: u64,
-    loaded: &Loaded,
-    live: Live,
-) -> Result<Option<Begun>, RpcError> {
+fn share(store: &mut impl Store, loaded: &Loaded, live: Live) -> Result<Option<Begun>, RpcError> {
     let record = TaskRecord {
         facts: Facts::clone(&loaded.facts),
         state: State::Live(Live {
             shared: true,
-            // Whether its job is known is not asked here: where it is, nobody will want to know this.
-            seen_at: live.seen_at.or(Some(now)),
             ..live
         }),
     };

@@ -21,7 +21,18 @@ pub(crate) enum Settled {
     Expired,
 }
 
-/// Finds out a task's state. The first reader of an end writes it down; where it cannot, for example since
+/// What is known of `now`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// Nothing was waited for since it was the present.
+    Fresh,
+    /// Whoever has it may have committed since, and waited for others. What begins now must not be taken to have begun
+    /// then.
+    Old,
+}
+
+/// Finds out a task's state. Where the job is not known and the clock is old, that is to be asked again at once. The
+/// first reader of an end writes it down; where it cannot, for example since
 /// the disk is full, the answer is the same, as the job keeps it.
 ///
 /// # Errors
@@ -29,13 +40,13 @@ pub(crate) enum Settled {
 /// meanwhile.
 pub(crate) fn settle(
     world: &mut impl World,
-    now: u64,
+    (now, clock): (u64, Clock),
     loaded: Loaded,
 ) -> Result<Settled, RpcError> {
     let id = loaded.facts.id.clone();
     let mut loaded = loaded;
     for _ in 0..CONFLICT_ATTEMPTS {
-        if let Some(settled) = attempt(world, now, loaded)? {
+        if let Some(settled) = attempt(world, (now, clock), loaded)? {
             return Ok(settled);
         }
         loaded = match load(world, &id)? {
@@ -50,7 +61,11 @@ pub(crate) fn settle(
 }
 
 /// Settles what was loaded; `None` where somebody else wrote in between.
-fn attempt(world: &mut impl World, now: u64, loaded: Loaded) -> Result<Option<Settled>, RpcError> {
+fn attempt(
+    world: &mut impl World,
+    (now, clock): (u64, Clock),
+    loaded: Loaded,
+) -> Result<Option<Settled>, RpcError> {
     let Loaded {
         facts,
         state,
@@ -61,6 +76,9 @@ fn attempt(world: &mut impl World, now: u64, loaded: Loaded) -> Result<Option<Se
         State::Terminal(terminal) => return Ok(Some(Settled::Terminal(facts, terminal))),
     };
     let (terminal, basis) = match derive(world, now, &facts, live)? {
+        Derived::Starting(_) if live.seen_at.is_none() && clock == Clock::Old => {
+            return Ok(Some(Settled::Starting(facts, now)));
+        }
         Derived::Starting(start_by) => {
             let is_current = live.seen_at.is_some() || see(world, now, &facts, live, version);
             return Ok(is_current.then_some(Settled::Starting(facts, start_by)));

@@ -7,7 +7,7 @@ use super::durable::{Found, load};
 use super::expire::{expire, put_off};
 use super::keys;
 use super::record::State;
-use super::settle::{Settled, settle};
+use super::settle::{Clock, Settled, settle};
 use crate::imports::{Change, Entry, Expectation, Store, StoreError, World};
 use crate::limits::{SWEEP_AFTER_FAILURE_MS, SWEEP_TASKS};
 use crate::rpc::RpcError;
@@ -97,7 +97,7 @@ fn repair(world: &mut impl World, now: u64, entry: &Entry) -> Result<Option<u64>
     match loaded.state {
         State::Terminal(_) => unlist(world, entry),
         State::Live(_) if loaded.facts.have_expired(now) => Ok(None),
-        State::Live(_) => match settle(world, now, loaded)? {
+        State::Live(_) => match settle(world, (now, Clock::Fresh), loaded)? {
             Settled::Starting(_, start_by) => Ok(Some(start_by)),
             Settled::Working(..) | Settled::Terminal(..) | Settled::Expired => Ok(None),
         },
