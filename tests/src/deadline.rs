@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 /// How long anything that should happen at once may take. Generous, since it is only ever used up by a failure:
 /// test machines are shared, and debug builds are slow.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,4 +28,19 @@ pub fn until<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Result
             Err(_) => std::thread::sleep(PAUSE),
         }
     }
+}
+
+/// Looks at a task until it is not `working` any more, and gives it.
+///
+/// # Panics
+/// Where it still is after [`PATIENCE`].
+pub fn until_ended(mut task: impl FnMut() -> Value) -> Value {
+    until(PATIENCE, "a task to end", || {
+        let task = task();
+        if task["status"] == "working" {
+            Err(task.to_string())
+        } else {
+            Ok(task)
+        }
+    })
 }

@@ -25,7 +25,7 @@ mod task_process;
 mod test_dir;
 
 pub use binary::{binary, component, example, workspace};
-pub use deadline::{PATIENCE, until};
+pub use deadline::{PATIENCE, until, until_ended};
 pub use embedded::{Answer, Embedded, assert_lists_tools};
 pub use message::{
     Client, TASKS_EXTENSION, VERSION, check_message, meta, request, run_call, tool_call,

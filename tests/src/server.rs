@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::deadline::{PATIENCE, until};
+use crate::deadline::{PATIENCE, until, until_ended};
 use crate::message::{Client, VERSION, check_message, request, run_call, tool_call};
 use crate::setup::Setup;
 use crate::streams::{collect, read_lines};
@@ -195,14 +195,7 @@ impl Server {
     /// # Panics
     /// Where it still is after [`PATIENCE`].
     pub fn ended_task(&mut self, id: &str) -> Value {
-        until(PATIENCE, "a task to end", || {
-            let task = self.task(id);
-            if task["status"] == "working" {
-                Err(task.to_string())
-            } else {
-                Ok(task)
-            }
-        })
+        until_ended(|| self.task(id))
     }
 
     /// The reply to the request with this id; replies to others are kept for later.

@@ -246,17 +246,26 @@ fn end_of_input_ends_the_server_also_while_a_call_waits() {
     gated.assert_alive(&dir, &tasks);
 }
 
+/// The store of the servers on this directory, beside them.
+fn store_of(dir: &TestDir) -> rusqlite::Connection {
+    let store = rusqlite::Connection::open(dir.data().join("backburner.db"));
+    store.expect("the store is there")
+}
+
+/// Keeps everybody else from writing.
+fn lock(store: &rusqlite::Connection) {
+    let locked = store.execute_batch("BEGIN IMMEDIATE");
+    locked.expect("nobody writes");
+}
+
 #[test]
 fn end_of_input_ends_the_server_also_while_a_call_cannot_go_on() {
     let dir = TestDir::new();
     warm(&dir).close();
-    let store = rusqlite::Connection::open(dir.data().join("backburner.db"));
-    let store = store.expect("the store is there");
+    let store = store_of(&dir);
     let prepare = || {
         let mut server = warm(&dir);
-        store
-            .execute_batch("BEGIN IMMEDIATE")
-            .expect("nobody writes");
+        lock(&store);
         server.post("tools/call", &run_call("true"), Client::Plain);
         server
     };
@@ -272,11 +281,8 @@ fn end_of_input_ends_the_server_also_while_a_call_cannot_go_on() {
 fn a_call_that_the_disk_is_slow_with_is_answered_after_the_end_of_input() {
     let dir = TestDir::new();
     let mut server = warm(&dir);
-    let store = rusqlite::Connection::open(dir.data().join("backburner.db"));
-    let store = store.expect("the store is there");
-    store
-        .execute_batch("BEGIN IMMEDIATE")
-        .expect("nobody writes");
+    let store = store_of(&dir);
+    lock(&store);
     server.post("tools/call", &run_call("exit 4"), Client::Plain);
     server.close_stdin();
     // What a slow disk does: nothing, for longer than an idle server takes to end.
@@ -291,11 +297,8 @@ fn a_call_that_the_disk_is_slow_with_is_answered_after_the_end_of_input() {
 fn end_of_input_ends_the_server_also_where_all_its_threads_have_a_call_that_cannot_go_on() {
     let dir = TestDir::new();
     let mut server = warm(&dir);
-    let store = rusqlite::Connection::open(dir.data().join("backburner.db"));
-    let store = store.expect("the store is there");
-    store
-        .execute_batch("BEGIN IMMEDIATE")
-        .expect("nobody writes");
+    let store = store_of(&dir);
+    lock(&store);
     for _ in 0..64 {
         server.post("tools/call", &run_call("true"), Client::Plain);
     }

@@ -10,24 +10,16 @@ use backburner_core::Wake;
 use serde_json::{Value, json};
 
 use support::host::parse;
-use support::messages::{Client, about, run};
+use support::messages::{Client, about, keyed, run};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
-
-fn arguments(command: &str) -> Value {
-    json!({ "command": command, "idempotencyKey": "k", "ttlSeconds": 3600, "label": "l" })
-}
-
-fn starts(world: &FakeWorld) -> usize {
-    world.jobs.starts.len()
-}
 
 /// Makes a first call, then a second one with these members changed, and compares whether both got the
 /// same task.
 fn check(changed: &Value, expect: &str) {
     let mut world = FakeWorld::new(1);
-    let first = Host::new("{}", "user").task(&mut world, &arguments("sleep 60"));
-    let mut second = arguments("sleep 60");
+    let first = Host::new("{}", "user").task(&mut world, &keyed("sleep 60"));
+    let mut second = keyed("sleep 60");
     for (name, value) in changed.as_object().expect("an object") {
         second[name] = value.clone();
     }
@@ -41,7 +33,7 @@ fn check(changed: &Value, expect: &str) {
     };
     assert_eq!(actual, expect, "{changed}: {reply}");
     assert_eq!(
-        starts(&world),
+        world.jobs.starts.len(),
         if expect == "new" { 2 } else { 1 },
         "{changed}"
     );
@@ -83,8 +75,8 @@ fn another_call_under_the_same_key_is_refused() {
 fn check_named(changed: &Value, expect: &str) {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
-    host.task(&mut world, &arguments("sleep 60"));
-    let mut second = arguments("sleep 60");
+    host.task(&mut world, &keyed("sleep 60"));
+    let mut second = keyed("sleep 60");
     for (name, value) in changed.as_object().expect("an object") {
         second[name] = value.clone();
     }
@@ -137,7 +129,7 @@ fn the_same_call_after_the_end_gives_the_same_result_and_says_that_nothing_was_r
     for client in [Client::Tasks, Client::Plain] {
         let mut world = FakeWorld::new(1);
         let mut host = Host::new("{}", "user");
-        let call = run(1, client, &arguments("echo hi; exit 3"));
+        let call = run(1, client, &keyed("echo hi; exit 3"));
         let mut first = host.ask(&mut world, &call);
         assert_eq!(first["result"]["structuredContent"]["exitCode"], 3);
         let text = first["result"]["content"][0]["text"].take();
@@ -148,7 +140,7 @@ fn the_same_call_after_the_end_gives_the_same_result_and_says_that_nothing_was_r
         let again_text = again["result"]["content"][0]["text"].take();
         assert_eq!(again_text, text.replacen("\n\n", NOTE, 1));
         assert_eq!(again, first);
-        assert_eq!(starts(&world), 1);
+        assert_eq!(world.jobs.starts.len(), 1);
     }
 }
 
@@ -156,7 +148,7 @@ fn the_same_call_after_the_end_gives_the_same_result_and_says_that_nothing_was_r
 fn the_same_call_of_a_client_without_tasks_waits_on_for_the_result() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
-    let call = run(1, Client::Plain, &arguments("echo step; sleep 45; exit 3"));
+    let call = run(1, Client::Plain, &keyed("echo step; sleep 45; exit 3"));
     let first = host.ask(&mut world, &call).to_string();
     for part in [
         "last line: step",
@@ -172,19 +164,19 @@ fn the_same_call_of_a_client_without_tasks_waits_on_for_the_result() {
         text,
         Some(format!("exit code 3 after 45 s{NOTE}step").as_str())
     );
-    assert_eq!(starts(&world), 1);
+    assert_eq!(world.jobs.starts.len(), 1);
 }
 
 #[test]
 fn the_same_call_after_a_cancellation_says_that_nothing_was_run() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
-    let id = host.task(&mut world, &arguments("sleep 60"));
+    let id = host.task(&mut world, &keyed("sleep 60"));
     host.ask(&mut world, &about(2, "tasks/cancel", &id));
-    let again = host.ask(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+    let again = host.ask(&mut world, &run(1, Client::Tasks, &keyed("sleep 60")));
     let text = again["result"]["content"][0]["text"].as_str();
     assert!(text.is_some_and(|text| text.contains(NOTE)), "{again}");
-    assert_eq!(starts(&world), 1);
+    assert_eq!(world.jobs.starts.len(), 1);
 }
 
 #[test]
@@ -192,7 +184,7 @@ fn the_handle_of_a_repeated_call_says_that_nothing_was_started() {
     for config in ["{}", r#"{"directLimitMs":0}"#] {
         let mut world = FakeWorld::new(1);
         let mut host = Host::new(config, "user");
-        let call = run(1, Client::Tasks, &arguments("sleep 60"));
+        let call = run(1, Client::Tasks, &keyed("sleep 60"));
         let message = |reply: Value| reply["result"]["statusMessage"].clone();
         assert_eq!(
             message(host.ask(&mut world, &call)),
@@ -209,9 +201,9 @@ fn the_handle_of_a_repeated_call_says_that_nothing_was_started() {
 fn a_key_is_free_again_when_its_task_has_expired() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
-    let first = host.task(&mut world, &arguments("sleep 60"));
+    let first = host.task(&mut world, &keyed("sleep 60"));
     world.clock += 3_600_000;
-    let second = host.task(&mut world, &arguments("sleep 60"));
+    let second = host.task(&mut world, &keyed("sleep 60"));
     assert_ne!(first, second);
     // The sweep of the first task leaves the key to the second one.
     host.server.sweep(&mut world, EPOCH + 3_600_100);
@@ -219,7 +211,7 @@ fn a_key_is_free_again_when_its_task_has_expired() {
         world.store.value("key/user/k"),
         Some(format!("\"{second}\"").as_str())
     );
-    assert_eq!(host.task(&mut world, &arguments("sleep 60")), second);
+    assert_eq!(host.task(&mut world, &keyed("sleep 60")), second);
 }
 
 #[test]
@@ -231,12 +223,12 @@ fn the_same_call_after_the_end_gives_a_handle_that_tells_the_end_where_nothing_i
     ] {
         let mut world = FakeWorld::new(1);
         let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
-        let id = host.task(&mut world, &arguments(command));
+        let id = host.task(&mut world, &keyed(command));
         world.clock += 2_000;
         host.ask(&mut world, &about(2, "tasks/cancel", &id));
         // Whether somebody has looked at the end before makes no difference.
         for _ in 0..2 {
-            let call = run(1, Client::Tasks, &arguments(command));
+            let call = run(1, Client::Tasks, &keyed(command));
             let handle = host.ask(&mut world, &call)["result"].take();
             assert_eq!(handle["resultType"], "task");
             assert_eq!(handle["taskId"], id.as_str());
@@ -248,7 +240,7 @@ fn the_same_call_after_the_end_gives_a_handle_that_tells_the_end_where_nothing_i
             assert_eq!(handle["statusMessage"], task["statusMessage"]);
             assert_eq!(handle["lastUpdatedAt"], task["lastUpdatedAt"]);
         }
-        assert_eq!(starts(&world), 1);
+        assert_eq!(world.jobs.starts.len(), 1);
     }
 }
 
@@ -256,11 +248,11 @@ fn the_same_call_after_the_end_gives_a_handle_that_tells_the_end_where_nothing_i
 fn held(client: Client) -> (FakeWorld, Host) {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
-    let call = arguments("trap; sleep 9000");
+    let call = keyed("trap; sleep 9000");
     host.task(&mut world, &call);
     world.clock = EPOCH + 3_600_000;
     assert!(host.send(&mut world, &run(1, client, &call)).is_empty());
-    assert_eq!(starts(&world), 1);
+    assert_eq!(world.jobs.starts.len(), 1);
     (world, host)
 }
 
@@ -279,7 +271,7 @@ fn a_key_is_not_free_before_the_job_of_its_expired_task_has_ended() {
         assert_ne!(second, [first.as_str()]);
         let reply = host.wait(&mut world);
         assert!(reply.get("result").is_some(), "{reply}");
-        assert_eq!(starts(&world), 2);
+        assert_eq!(world.jobs.starts.len(), 2);
     }
 }
 
@@ -290,7 +282,7 @@ fn a_key_that_does_not_become_free_in_time_is_refused_in_words() {
         assert_eq!(reply["result"]["isError"], true, "{reply}");
         let words = "still being stopped; call again later, or with a new key";
         assert!(reply.to_string().contains(words), "{reply}");
-        assert_eq!(starts(world), 1);
+        assert_eq!(world.jobs.starts.len(), 1);
     };
     let (mut world, mut host) = held(Client::Tasks);
     // Time passes for the server, and the job does not end.
@@ -308,7 +300,7 @@ fn a_call_that_is_taken_back_before_its_key_is_free_runs_nothing() {
     assert!(host.resume(&mut world, "1", Wake::Cancelled).is_empty());
     world.clock += 60_000;
     assert!(host.wake(&mut world).is_empty());
-    assert_eq!(starts(&world), 1);
+    assert_eq!(world.jobs.starts.len(), 1);
 }
 
 #[test]
@@ -316,11 +308,11 @@ fn the_same_call_after_a_failure_names_the_task_and_why_it_failed() {
     for client in [Client::Tasks, Client::Plain] {
         let mut world = FakeWorld::new(1);
         let mut host = Host::new("{}", "user");
-        let id = host.task(&mut world, &arguments("sleep 1; lose"));
+        let id = host.task(&mut world, &keyed("sleep 1; lose"));
         world.clock += 2_000;
         let task = host.get(&mut world, &id)["result"].take();
         let why = task["error"]["message"].as_str().expect("words");
-        let call = run(1, client, &arguments("sleep 1; lose"));
+        let call = run(1, client, &keyed("sleep 1; lose"));
         let result = host.ask(&mut world, &call)["result"].take();
         if client == Client::Tasks {
             assert_eq!(result["resultType"], "task", "{result}");
@@ -337,6 +329,6 @@ fn the_same_call_after_a_failure_names_the_task_and_why_it_failed() {
             assert_eq!(result["content"], content, "{result}");
             assert_eq!(result["isError"], true, "{result}");
         }
-        assert_eq!(starts(&world), 1);
+        assert_eq!(world.jobs.starts.len(), 1);
     }
 }

@@ -12,17 +12,9 @@ use serde_json::{Value, json};
 use support::faults::Fault;
 use support::host::parse;
 use support::interference::{Call, Interference};
-use support::messages::{Client, run};
+use support::messages::{Client, keyed, run};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
-
-fn arguments(command: &str) -> Value {
-    json!({ "command": command, "idempotencyKey": "k", "ttlSeconds": 3600, "label": "l" })
-}
-
-fn starts(world: &FakeWorld) -> usize {
-    world.jobs.starts.len()
-}
 
 /// A world in which a server died between the record of this command and its start.
 fn unstarted(command: &str) -> FakeWorld {
@@ -30,9 +22,9 @@ fn unstarted(command: &str) -> FakeWorld {
     // key, commit, start
     world.faults.plan(2, Fault::CrashBefore);
     let mut host = Host::new("{}", "user");
-    host.send(&mut world, &run(1, Client::Tasks, &arguments(command)));
+    host.send(&mut world, &run(1, Client::Tasks, &keyed(command)));
     assert!(world.faults.clear());
-    assert_eq!((world.store.commits, starts(&world)), (1, 0));
+    assert_eq!((world.store.commits, world.jobs.starts.len()), (1, 0));
     world
 }
 
@@ -75,10 +67,10 @@ fn a_job_of_which_nothing_is_kept_is_not_started_again() {
         .flat_map(|case| [Client::Tasks, Client::Plain].map(|client| (case, client)))
     {
         let mut world = FakeWorld::new(1);
-        let id = Host::new("{}", "user").task(&mut world, &arguments(command));
+        let id = Host::new("{}", "user").task(&mut world, &keyed(command));
         world.clock = EPOCH + age_ms;
         world.jobs.vanish(&id);
-        let call = run(2, client, &arguments(command));
+        let call = run(2, client, &keyed(command));
         for _ in 0..3 {
             Host::new("{}", "user").ask(&mut world, &call);
             assert_eq!(world.jobs.starts, [(id.clone(), 1)].into());
@@ -93,7 +85,7 @@ fn a_job_of_which_nothing_is_kept_is_not_started_again() {
 fn what_a_dead_server_did_not_start_is_about_to_start_and_then_has_failed() {
     for config in ["{}", r#"{"directLimitMs":0}"#] {
         let mut world = unstarted("sleep 60");
-        let call = run(1, Client::Tasks, &arguments("sleep 60"));
+        let call = run(1, Client::Tasks, &keyed("sleep 60"));
         let mut host = Host::new(config, "user");
         let handle = host.ask(&mut world, &call)["result"].take();
         assert_eq!(handle["taskId"], only_task(&world));
@@ -107,7 +99,7 @@ fn what_a_dead_server_did_not_start_is_about_to_start_and_then_has_failed() {
         let reply = host.ask(&mut world, &call);
         assert_eq!(reply["result"]["status"], "failed", "{reply}");
         assert_failed(&mut world);
-        assert_eq!(starts(&world), 0);
+        assert_eq!(world.jobs.starts.len(), 0);
     }
 }
 
@@ -118,7 +110,7 @@ fn a_call_that_waits_for_what_is_never_started_hears_of_it_when_that_is_certain(
         (Client::Tasks, r#"{"directLimitMs":30000}"#),
     ] {
         let mut world = unstarted("sleep 60");
-        let call = run(1, client, &arguments("sleep 60"));
+        let call = run(1, client, &keyed("sleep 60"));
         let result = Host::new(config, "user").ask(&mut world, &call)["result"].take();
         match client {
             Client::Plain => assert_eq!(result["isError"], true, "{result}"),
@@ -129,13 +121,13 @@ fn a_call_that_waits_for_what_is_never_started_hears_of_it_when_that_is_certain(
             "{result}"
         );
         assert_eq!(world.clock, EPOCH + 10_000);
-        assert_eq!(starts(&world), 0);
+        assert_eq!(world.jobs.starts.len(), 0);
     }
 }
 
 #[test]
 fn a_call_that_cannot_wait_for_what_may_still_start_says_so() {
-    let call = run(1, Client::Plain, &arguments("sleep 60"));
+    let call = run(1, Client::Plain, &keyed("sleep 60"));
     for limit_ms in [0, 500] {
         let mut world = unstarted("sleep 60");
         let mut host = Host::new(&format!(r#"{{"syncLimitMs":{limit_ms}}}"#), "user");
@@ -146,11 +138,11 @@ fn a_call_that_cannot_wait_for_what_may_still_start_says_so() {
     for client in [Client::Plain, Client::Tasks] {
         let mut world = unstarted("sleep 60");
         let mut host = Host::new("{}", "user");
-        let call = run(1, client, &arguments("sleep 60"));
+        let call = run(1, client, &keyed("sleep 60"));
         assert!(host.send(&mut world, &call).is_empty());
         let replies = host.resume(&mut world, "1", Wake::Shutdown);
         assert!(replies[0].contains("about to start"), "{replies:?}");
-        assert_eq!(starts(&world), 0);
+        assert_eq!(world.jobs.starts.len(), 0);
     }
 }
 
@@ -174,9 +166,9 @@ fn meanwhile(
     world.interference = Some(Interference {
         after_calls,
         cx: host.context(world),
-        call: Call::Message(run(1, client, &arguments(command))),
+        call: Call::Message(run(1, client, &keyed(command))),
     });
-    let first = run(1, Client::Tasks, &arguments(command));
+    let first = run(1, Client::Tasks, &keyed(command));
     let replies = host.send(world, &first);
     world.faults.clear();
     let other = world.interfered.take().expect("it was due");
@@ -195,7 +187,7 @@ fn a_repeated_call_that_came_before_the_start_waits_for_the_job() {
     host.pending.insert(pending.request.clone(), pending);
     let reply = host.wait(&mut world);
     assert_eq!(reply["result"]["structuredContent"]["exitCode"], 3);
-    assert_eq!((world.clock, starts(&world)), (EPOCH + 12_000, 1));
+    assert_eq!((world.clock, world.jobs.starts.len()), (EPOCH + 12_000, 1));
 }
 
 #[test]
@@ -227,7 +219,7 @@ fn a_first_call_that_fails_leaves_the_task_of_which_the_repeated_one_was_told() 
             world.clock += 60_000;
         }
         assert_eq!(world.store.keys("live/").len(), 0);
-        assert_eq!(starts(&world), 0);
+        assert_eq!(world.jobs.starts.len(), 0);
     }
 }
 
@@ -236,11 +228,11 @@ fn a_first_call_that_fails_alone_leaves_the_key_free() {
     let mut world = FakeWorld::new(1);
     world.faults.plan(2, Fault::NoSpace);
     let mut host = Host::new("{}", "user");
-    let reply = host.ask(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+    let reply = host.ask(&mut world, &run(1, Client::Tasks, &keyed("sleep 60")));
     assert_eq!(reply["result"]["isError"], true, "{reply}");
     assert_eq!(world.store.keys(""), Vec::<&str>::new());
-    host.task(&mut world, &arguments("sleep 60"));
-    assert_eq!(starts(&world), 1);
+    host.task(&mut world, &keyed("sleep 60"));
+    assert_eq!(world.jobs.starts.len(), 1);
 }
 
 #[test]
@@ -272,7 +264,7 @@ fn a_repeated_call_that_waits_hears_why_the_first_one_could_not_start_the_job() 
 fn a_first_call_whose_task_cannot_be_removed_says_that_its_key_is_used_up() {
     let mut world = FakeWorld::new(1);
     let mut host = Host::new("{}", "user");
-    let call = run(1, Client::Tasks, &arguments("sleep 60"));
+    let call = run(1, Client::Tasks, &keyed("sleep 60"));
     // key, commit, start
     world.faults.fill_disk(BEFORE_START);
     let reply = host.ask(&mut world, &call);
@@ -286,7 +278,7 @@ fn a_first_call_whose_task_cannot_be_removed_says_that_its_key_is_used_up() {
     host.ask(&mut world, &call);
     world.clock += 10_000;
     assert_failed(&mut world);
-    assert_eq!(starts(&world), 0);
+    assert_eq!(world.jobs.starts.len(), 0);
 }
 
 #[test]
@@ -310,7 +302,7 @@ fn after_a_slow_commit(world: &mut FakeWorld, client: Client, late_ms: u64, call
         cx,
         call,
     });
-    let reply = host.ask(world, &run(1, client, &arguments("sleep 60")));
+    let reply = host.ask(world, &run(1, client, &keyed("sleep 60")));
     assert!(world.interfered.take().is_some(), "it was due");
     reply
 }
@@ -318,8 +310,8 @@ fn after_a_slow_commit(world: &mut FakeWorld, client: Client, late_ms: u64, call
 /// What somebody else may do when a task was recorded.
 fn looks() -> [Call; 3] {
     [
-        Call::Message(run(7, Client::Plain, &arguments("sleep 60"))),
-        Call::Message(run(7, Client::Tasks, &arguments("sleep 60"))),
+        Call::Message(run(7, Client::Plain, &keyed("sleep 60"))),
+        Call::Message(run(7, Client::Tasks, &keyed("sleep 60"))),
         Call::Sweep,
     ]
 }
@@ -331,7 +323,7 @@ fn a_job_whose_commit_waited_long_is_started_whoever_looks_at_its_task_before() 
             let mut world = FakeWorld::new(1);
             let reply = after_a_slow_commit(&mut world, Client::Tasks, late_ms, call.clone());
             assert_eq!(reply["result"]["status"], "working", "{reply}");
-            assert_eq!(starts(&world), 1, "{late_ms}");
+            assert_eq!(world.jobs.starts.len(), 1, "{late_ms}");
         }
     }
 }
@@ -344,7 +336,7 @@ fn a_server_that_stood_still_before_the_start_says_that_nothing_was_started() {
     {
         let mut world = FakeWorld::new(1);
         let reply = after_a_slow_commit(&mut world, client, 120_000, call);
-        assert_eq!(starts(&world), 0);
+        assert_eq!(world.jobs.starts.len(), 0);
         let text = reply.to_string();
         assert!(
             text.contains("stood still for long") && text.contains("new idempotencyKey"),
@@ -383,10 +375,10 @@ fn a_repeated_call_that_waited_long_itself_does_not_take_the_first_server_for_de
         world.interference = Some(Interference {
             after_calls: BEFORE_START,
             cx: second.context(&world),
-            call: Call::Message(run(2, client, &arguments("sleep 60"))),
+            call: Call::Message(run(2, client, &keyed("sleep 60"))),
         });
         world.faults.plan(BEFORE_START, Fault::CrashBefore);
-        first.send(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
+        first.send(&mut world, &run(1, Client::Tasks, &keyed("sleep 60")));
         world.faults.clear();
         // Both calls began at the same time, and their commits had to wait for so long.
         world.clock += 12_000;

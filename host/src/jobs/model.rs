@@ -40,6 +40,23 @@ pub struct Spec {
     pub output_limit_bytes: u64,
 }
 
+#[cfg(test)]
+impl Spec {
+    /// A job that runs this shell line, without any limit but one of 4 KiB on its output.
+    pub(crate) fn of_line(line: &str) -> Self {
+        Self {
+            command: Command::Shell(line.to_owned()),
+            directory: None,
+            environment: Vec::new(),
+            stdin: String::new(),
+            timeout_ms: None,
+            lifetime_ms: None,
+            grace_ms: 0,
+            output_limit_bytes: 4096,
+        }
+    }
+}
+
 /// Why a job did not start. Its words may be shown to who asked for the job.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {

@@ -116,12 +116,7 @@ mod tests {
         Spec {
             command,
             directory: Some("/".into()),
-            environment: Vec::new(),
-            stdin: String::new(),
-            timeout_ms: None,
-            lifetime_ms: None,
-            grace_ms: 0,
-            output_limit_bytes: 0,
+            ..Spec::of_line("")
         }
     }
 

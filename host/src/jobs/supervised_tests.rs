@@ -2,7 +2,7 @@
 
 use cap_std::ambient_authority;
 
-use super::super::model::{self, End};
+use super::super::model::End;
 use super::*;
 
 fn engine() -> (tempfile::TempDir, SupervisedJobs) {
@@ -20,16 +20,7 @@ fn a_job_without_a_supervisor_that_cannot_be_taken_away_was_not_started() {
     let path = place.path().join("jobs").join(id.to_string());
     std::fs::create_dir(path).expect("the name is new");
     let directory = jobs.find(id).expect("it is readable").expect("it is there");
-    let spec = Spec {
-        command: model::Command::Shell("true".to_owned()),
-        directory: None,
-        environment: Vec::new(),
-        stdin: String::new(),
-        timeout_ms: None,
-        lifetime_ms: None,
-        grace_ms: 0,
-        output_limit_bytes: 4096,
-    };
+    let spec = Spec::of_line("true");
     let record = directory::record(&jobs.origin(), &spec).expect("it can be written");
     directory.furnish(&record).expect("there is room");
     let error = jobs.withdraw(id, ErrorKind::NotFound.into());

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
-use backburner_tests::{Client, PATIENCE, check_message, example, request, tool_call, until};
+use backburner_tests::{Client, PATIENCE, check_message, example, request, tool_call, until_ended};
 use serde_json::{Value, json};
 
 /// A running service. It is killed when this is dropped.
@@ -72,14 +72,7 @@ impl Service {
 
     /// A task that is not `working` any more.
     fn ended_task(&self, id: &Value) -> Value {
-        until(PATIENCE, "a task to end", || {
-            let task = self.task(id);
-            if task["status"] == "working" {
-                Err(task.to_string())
-            } else {
-                Ok(task)
-            }
-        })
+        until_ended(|| self.task(id))
     }
 }
 

@@ -39,6 +39,11 @@ pub(crate) fn run(id: u64, client: Client, arguments: &Value) -> String {
     request(id, client, "tools/call", params)
 }
 
+/// Arguments that run this command under the key `k`.
+pub(crate) fn keyed(command: &str) -> Value {
+    json!({ "command": command, "idempotencyKey": "k", "ttlSeconds": 3600, "label": "l" })
+}
+
 /// A `tasks/get`, `tasks/cancel` or the like, which has a task's id and nothing else.
 pub(crate) fn about(id: u64, method: &str, task_id: &str) -> String {
     request(id, Client::Tasks, method, json!({ "taskId": task_id }))

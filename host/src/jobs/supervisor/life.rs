@@ -172,21 +172,16 @@ impl Life {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::model::Command;
     use super::*;
 
     const START: u64 = 1_000;
 
     fn life(grace_ms: u64, timeout_ms: Option<u64>, lifetime_ms: Option<u64>) -> Life {
         let spec = Spec {
-            command: Command::Shell(String::new()),
-            directory: None,
-            environment: Vec::new(),
-            stdin: String::new(),
             timeout_ms,
             lifetime_ms,
             grace_ms,
-            output_limit_bytes: 0,
+            ..Spec::of_line("")
         };
         Life::new(&spec, START)
     }

@@ -221,7 +221,7 @@ fn log(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::super::directory::{Liveness, Origin};
-    use super::super::model::{Command, Spec};
+    use super::super::model::Spec;
     use super::*;
 
     /// A limit on processes does not hold for root, so the system call is not made to fail.
@@ -235,16 +235,7 @@ mod tests {
             monotonic_ms: 0,
             boot_id: "this one".to_owned(),
         };
-        let spec = Spec {
-            command: Command::Shell("true".to_owned()),
-            directory: None,
-            environment: Vec::new(),
-            stdin: String::new(),
-            timeout_ms: None,
-            lifetime_ms: None,
-            grace_ms: 0,
-            output_limit_bytes: 4096,
-        };
+        let spec = Spec::of_line("true");
         let record = super::super::directory::record(&origin, &spec).expect("it can be written");
         directory.furnish(&record).expect("there is room");
         let why = "no process can be created: too many".to_owned();
