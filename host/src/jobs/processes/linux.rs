@@ -29,10 +29,10 @@ pub(crate) fn watch_new(duration: Duration, find: impl Fn(&Seen) -> bool) -> Opt
     while Instant::now() < end {
         let newest = last_pid()?;
         // Where the numbers begin anew, those before are left out.
-        for pid in last.saturating_add(1)..=newest {
-            if let Some(found) = look(pid).filter(&find) {
-                return Some(found);
-            }
+        let in_time = |_: &i32| Instant::now() < end;
+        let new = (last.saturating_add(1)..=newest).take_while(in_time);
+        if let Some(found) = new.filter_map(look).find(&find) {
+            return Some(found);
         }
         last = newest;
     }
