@@ -220,6 +220,7 @@ impl From<protocol::Wake> for core::Wake {
         match it {
             protocol::Wake::JobEnded => Self::JobEnded,
             protocol::Wake::Deadline => Self::Deadline,
+            protocol::Wake::Configured => Self::Configured,
             protocol::Wake::Cancelled => Self::Cancelled,
             protocol::Wake::Shutdown => Self::Shutdown,
         }
@@ -236,16 +237,27 @@ impl From<protocol::Refusal> for core::Refusal {
     }
 }
 
+impl From<core::Pending> for protocol::Pending {
+    fn from(it: core::Pending) -> Self {
+        Self {
+            request: it.request,
+            ticket: it.ticket,
+            jobs: it.jobs,
+            deadline: it.deadline,
+            until_configured: it.until_configured,
+        }
+    }
+}
+
 impl From<core::Outcome> for protocol::Outcome {
     fn from(it: core::Outcome) -> Self {
         match it {
             core::Outcome::Nothing => Self::Nothing,
             core::Outcome::Reply(body) => Self::Reply(body),
-            core::Outcome::Wait(pending) => Self::Wait(protocol::Pending {
-                request: pending.request,
-                ticket: pending.ticket,
-                jobs: pending.jobs,
-                deadline: pending.deadline,
+            core::Outcome::Wait(pending) => Self::Wait(pending.into()),
+            core::Outcome::Notify { messages, pending } => Self::Notify(protocol::Notice {
+                messages,
+                pending: pending.into(),
             }),
             core::Outcome::Cancel { request } => Self::Cancel(protocol::Cancellation { request }),
         }

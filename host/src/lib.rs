@@ -24,4 +24,4 @@ pub mod store;
 mod stream;
 pub mod transport;
 
-pub use server::{BadPrincipal, Builder, Client, Principal, Server};
+pub use server::{BadPrincipal, Builder, Client, Exchange, Principal, Said, Server};

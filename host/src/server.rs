@@ -1,6 +1,7 @@
 //! A server, for a transport or for whoever embeds one: answers messages with a store and jobs.
 
 mod client;
+mod exchange;
 mod principal;
 
 use std::fmt;
@@ -11,7 +12,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 pub use client::Client;
-pub(crate) use client::OpenRequest;
+pub(crate) use client::{OpenRequest, Sending};
+pub use exchange::{Exchange, Said};
 pub use principal::{BadPrincipal, Principal};
 
 use crate::blocking::Blocking;

@@ -6,7 +6,7 @@
 //! what its imports return, so the same calls give the same answers, under a simulator as in production.
 //!
 //! The way in is [`Server`]: one [`Server::message`] for every message of a client, one
-//! [`Server::resume`] for every [`Outcome::Wait`], and [`Server::sweep`] now and then. A `Server` holds
+//! [`Server::resume`] for every [`Outcome::Wait`] and [`Outcome::Notify`], and [`Server::sweep`] now and then. A `Server` holds
 //! configuration and nothing else; all state is in the store, in the jobs, or in a [`Pending`]'s ticket.
 
 pub mod imports;

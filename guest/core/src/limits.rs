@@ -55,8 +55,15 @@ pub(crate) const POLL_MIN_MS: u64 = 250;
 pub(crate) const POLL_MAX_MS: u64 = 15_000;
 
 /// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. They change with the
-/// server's version, and the instructions with its configuration: not while it runs.
+/// server's version and its configuration, and whoever listens is told when the tools do.
 pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// How often a client is told of a task or a call that just goes on, in milliseconds: a person sees that it lives, and a
+/// thousand of them cost a server little.
+pub(crate) const TELL_AGAIN_MS: u64 = 1_000;
+
+/// How many tasks one subscription may name: each is looked at every [`TELL_AGAIN_MS`], and is in the ticket.
+pub(crate) const LISTENED_TASKS: usize = 100;
 
 /// How many characters of a client's own words an error message repeats, so that they do not flood a log.
 pub(crate) const ECHOED_CHARS: usize = 100;

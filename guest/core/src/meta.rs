@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::rpc::members::{object, present, string};
-use crate::rpc::{Request, RpcError};
+use crate::rpc::{Id, Request, RpcError};
 
 /// The revision that this server speaks.
 pub(crate) const PROTOCOL_VERSION: &str = "2026-07-28";
@@ -58,6 +58,17 @@ struct Meta<'a> {
 }
 
 #[derive(Deserialize)]
+struct Progress<'a> {
+    #[serde(
+        default,
+        borrow,
+        deserialize_with = "present",
+        rename = "progressToken"
+    )]
+    token: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
 struct Capabilities<'a> {
     #[serde(default, borrow, deserialize_with = "present")]
     extensions: Option<&'a RawValue>,
@@ -97,6 +108,24 @@ pub(crate) fn client(request: &Request<'_>) -> Result<Client, RpcError> {
         return Err(RpcError::UnsupportedVersion(version));
     }
     declared(&capabilities)
+}
+
+/// What the client calls the progress of a request that it wants to hear of; `None` where it does not. A string or an
+/// integer, as a request's id.
+///
+/// # Errors
+/// [`RpcError::InvalidParams`] where it is anything else.
+///
+/// *Source:* MCP 2026-07-28, Progress.
+pub(crate) fn progress_token(request: &Request<'_>) -> Result<Option<Id>, RpcError> {
+    let params: Params<'_> = object("params", request.params)?;
+    let meta: Progress<'_> = object("params._meta", params._meta)?;
+    let Some(token) = meta.token else {
+        return Ok(None);
+    };
+    let wrong =
+        || RpcError::InvalidParams("`progressToken` has to be a string or an integer".to_owned());
+    Id::parse(token).ok_or_else(wrong).map(Some)
 }
 
 fn declared(capabilities: &Capabilities<'_>) -> Result<Client, RpcError> {

@@ -18,12 +18,32 @@ pub enum Outcome {
     Reply(String),
     /// Keep the request open, and call [`crate::Server::resume`] later.
     Wait(Pending),
+    /// As [`Outcome::Wait`], after these notifications, which belong to the request, have been sent in this order.
+    Notify {
+        /// JSON-RPC messages, each one line without a line break; at least one.
+        messages: Vec<String>,
+        /// The request.
+        pending: Pending,
+    },
     /// Resume an earlier request of the same connection with [`Wake::Cancelled`]; where it is unknown or
     /// answered, nothing happens.
     Cancel {
         /// The request's id as JSON text, as in [`Pending::request`].
         request: String,
     },
+}
+
+impl Outcome {
+    /// The same, after this notification, which belongs to the same request, has been sent.
+    pub(crate) fn after(self, message: String) -> Self {
+        match self {
+            Self::Wait(pending) => Self::Notify {
+                messages: vec![message],
+                pending,
+            },
+            other => other,
+        }
+    }
 }
 
 /// A request that cannot be answered yet.
@@ -38,6 +58,8 @@ pub struct Pending {
     pub jobs: Vec<String>,
     /// Resume at this moment, in milliseconds since 1970, if nothing else happened before.
     pub deadline: u64,
+    /// Whether to resume also when the server was configured anew.
+    pub until_configured: bool,
 }
 
 /// Why a pending request is resumed.
@@ -47,6 +69,8 @@ pub enum Wake {
     JobEnded,
     /// Its deadline has come.
     Deadline,
+    /// The server was configured anew, and this is one that was.
+    Configured,
     /// The client took it back: the outcome is never a reply.
     Cancelled,
     /// The host is about to end: the outcome is never another wait.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use support::faults::Fault;
 use support::host::parse;
-use support::messages::{Client, about, run};
+use support::messages::{Client, about, request, run};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
@@ -42,6 +42,8 @@ const INDEXES: &str = fixture!("indexes.txt");
 const CALL: &str = fixture!("ticket-call-1.json");
 const CALL_AGAIN: &str = fixture!("ticket-call-1-repeated.json");
 const CALL_UNSEEN: &str = fixture!("ticket-call-1-unseen.json");
+const CALL_TELLING: &str = fixture!("ticket-call-1-telling.json");
+const LISTEN: &str = fixture!("ticket-listen-1.json");
 const HELD: &str = fixture!("ticket-held-1.json");
 
 /// Arguments with all that a record has, which run this command.
@@ -264,6 +266,43 @@ fn a_call_whose_task_could_not_be_looked_at() {
     assert_eq!(host.pending["1"].ticket, CALL_UNSEEN);
     let reply = resumed(CALL_UNSEEN, COMPLETED);
     assert_eq!(reply["result"]["structuredContent"]["exitCode"], 3);
+}
+
+#[test]
+fn a_call_that_tells_how_far_it_is() {
+    let mut call = parse(&run(1, Client::Plain, &arguments("sleep 60")));
+    call["params"]["_meta"]["progressToken"] = json!("p");
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    host.send(&mut world, &call.to_string());
+    world.clock += 1_000;
+    assert!(host.wake(&mut world).is_empty());
+    assert_eq!(host.told.len(), 1);
+    assert_eq!(host.pending["1"].ticket, CALL_TELLING);
+    let reply = resumed(CALL_TELLING, COMPLETED);
+    assert_eq!(reply["result"]["structuredContent"]["exitCode"], 3);
+}
+
+#[test]
+fn a_subscription() {
+    let (mut world, _) = called("sleep 60");
+    let mut host = Host::new("{}", "user");
+    let filter = json!({ "taskIds": [ID], "toolsListChanged": true });
+    let params = json!({ "notifications": filter });
+    let listen = request(1, Client::Tasks, "subscriptions/listen", params);
+    host.send(&mut world, &listen);
+    // What the tools are is not a matter of the format.
+    let ticket = &host.pending["1"].ticket;
+    assert_eq!(without_tools(ticket), without_tools(LISTEN));
+    let reply = resumed(LISTEN, COMPLETED);
+    assert_eq!(reply["id"], 1);
+    assert_eq!(reply["result"]["resultType"], "complete");
+}
+
+fn without_tools(ticket: &str) -> String {
+    let (before, rest) = ticket.split_once("\"tools\":").expect("it has tools");
+    let after = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+    format!("{before}{after}")
 }
 
 #[test]

@@ -278,7 +278,6 @@ fn unknown_methods_are_unknown_whoever_asks() {
         "tasks/result",
         "ping",
         "prompts/list",
-        "subscriptions/listen",
         "",
     ] {
         check(&request(1, Client::Tasks, method, json!({})), "1 -32601");
@@ -354,7 +353,7 @@ fn discovery_tells_what_there_is() {
     assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
     assert_eq!(
         result["capabilities"],
-        json!({ "tools": {}, "extensions": { TASKS: {} } })
+        json!({ "tools": { "listChanged": true }, "extensions": { TASKS: {} } })
     );
     assert_eq!(result["cacheScope"], "public");
     assert!(result["ttlMs"].as_u64().is_some_and(|ttl| ttl > 0));

@@ -49,7 +49,8 @@ export class Connection {
    */
   receive(body) {
     const outcome = this.#component.message(this.#context(), body);
-    if (outcome.tag === 'wait') this.#keep({ pending: outcome.val, body, disarm: [] });
+    const pending = this.#pending(outcome);
+    if (pending) this.#keep({ pending, body, disarm: [] });
     else if (outcome.tag === 'cancel') this.#cancel(outcome.val.request);
     else this.#answer(outcome);
   }
@@ -91,9 +92,10 @@ export class Connection {
   #wake(wait, why) {
     for (const disarm of wait.disarm.splice(0)) disarm();
     const outcome = this.#component.resume(this.#context(), wait.pending.ticket, why, wait.body);
-    if (outcome.tag === 'wait' && why !== 'shutdown') {
+    const pending = why === 'shutdown' ? undefined : this.#pending(outcome);
+    if (pending) {
       // The job ended and is not over, say because a process of it cannot be killed: look again, but not at once.
-      wait.pending = outcome.val;
+      wait.pending = pending;
       const timer = setTimeout(() => this.#arm(wait), SHORTEST_WAIT);
       wait.disarm = [() => clearTimeout(timer)];
       return;
@@ -106,6 +108,19 @@ export class Connection {
   #cancel(request) {
     const wait = [...this.#open].find((open) => open.pending.request === request);
     if (wait) this.#wake(wait, 'cancelled');
+  }
+
+  /**
+   * The request that stays open, when what is to be told first has been sent.
+   *
+   * @param {Outcome} outcome
+   * @returns {Pending | undefined}
+   */
+  #pending(outcome) {
+    if (outcome.tag === 'wait') return outcome.val;
+    if (outcome.tag !== 'notify') return undefined;
+    for (const message of outcome.val.messages) this.#send(message);
+    return outcome.val.pending;
   }
 
   /** @param {Outcome} outcome */

@@ -19,7 +19,7 @@ from . import imports, limits
 from .capabilities import Jobs, Store
 from .clock import now_ms
 
-Wake = Literal["job-ended", "deadline", "cancelled", "shutdown"]
+Wake = Literal["job-ended", "deadline", "configured", "cancelled", "shutdown"]
 """Why a request that waited is resumed."""
 
 
@@ -34,14 +34,23 @@ class Pending:
 
 
 @dataclass(frozen=True)
+class Notice:
+    """Send these messages, in this order; then keep the request open."""
+
+    messages: list[str]
+    pending: Pending
+
+
+@dataclass(frozen=True)
 class Cancellation:
     """The client takes back the open request of this name."""
 
     request: str
 
 
-Outcome = None | str | Pending | Cancellation
-"""What to do after a call: nothing, send this message, keep the request open, or resume another as cancelled."""
+Outcome = None | str | Pending | Notice | Cancellation
+"""What to do after a call: nothing, send this message, keep the request open, the same after sending notifications, or
+resume another as cancelled."""
 
 
 class ConfigError(Exception):
@@ -219,11 +228,17 @@ def _outcome(outcome: Any) -> Outcome:
         case "reply":
             return payload
         case "wait":
-            return Pending(payload.request, payload.ticket, payload.jobs, payload.deadline)
+            return _pending(payload)
+        case "notify":
+            return Notice(payload.messages, _pending(payload.pending))
         case "cancel":
             return Cancellation(payload.request)
         case _:
             return None
+
+
+def _pending(payload: Any) -> Pending:
+    return Pending(payload.request, payload.ticket, payload.jobs, payload.deadline)
 
 
 def _compiled(engine: Engine, wasm: bytes, cache: Path | None) -> Component:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from . import limits
 from .capabilities import Jobs
 from .clock import now_ms
-from .guest import Cancellation, Guest, Outcome, Pending, Wake, warn
+from .guest import Cancellation, Guest, Notice, Outcome, Pending, Wake, warn
 from .stdio import Input, Line, Output, Special
 
 
@@ -72,10 +72,17 @@ class Server:
                 self._output.send(outcome)
             case Pending():
                 self._keep_open(outcome, body)
+            case Notice():
+                self._tell(outcome)
+                self._keep_open(outcome.pending, body)
             case Cancellation():
                 for request in self._open.values():
                     if request.pending.request == outcome.request:
                         request.tell("cancelled")
+
+    def _tell(self, notice: Notice) -> None:
+        for message in notice.messages:
+            self._output.send(message)
 
     def _keep_open(self, pending: Pending, body: str) -> None:
         request = _Open(pending, body, asyncio.get_running_loop().create_future())
@@ -87,13 +94,19 @@ class Server:
         task.add_done_callback(self._open.pop)
 
     async def _answer(self, request: _Open) -> None:
-        """Wait, resume, and do so again for as long as the answer is another wait."""
+        """Wait, resume, and do so again for as long as the request stays open."""
         while True:
             why = await self._wake(request)
             outcome = self._guest.resume(self._principal, request.pending, why, request.body)
-            if not isinstance(outcome, Pending):
+            if isinstance(outcome, Notice):
+                self._tell(outcome)
+                # A client that does not take them is told nothing more meanwhile.
+                await self._output.room()
+                request.pending = outcome.pending
+            elif isinstance(outcome, Pending):
+                request.pending = outcome
+            else:
                 return self._carry_out(outcome, request.body)
-            request.pending = outcome
             # A job that ended and is not over, say because a process of it cannot be killed: look again, not at once.
             await asyncio.sleep(limits.SHORTEST_WAIT_SECONDS)
 

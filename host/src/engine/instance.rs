@@ -16,7 +16,7 @@ use crate::limits::{
     CALLS_PER_INSTANCE, GUEST_MEMORY_BYTES, GUEST_TABLE_ELEMENTS, GUEST_TIME, KEPT_MEMORY_BYTES,
 };
 
-pub use protocol::{Context, Pending, Wake};
+pub use protocol::{Context, Notice, Pending, Wake};
 
 /// What is to be done after a call of the component.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub enum Step {
     Reply(String),
     /// Keep the request open and resume it later.
     Wait(Pending),
+    /// Send notifications, in this order, then keep the request open and resume it later.
+    Notify(Notice),
     /// Resume the open request of this name as cancelled.
     Cancel(String),
 }
@@ -37,6 +39,7 @@ impl From<protocol::Outcome> for Step {
             protocol::Outcome::Nothing => Self::Nothing,
             protocol::Outcome::Reply(body) => Self::Reply(body),
             protocol::Outcome::Wait(pending) => Self::Wait(pending),
+            protocol::Outcome::Notify(notice) => Self::Notify(notice),
             protocol::Outcome::Cancel(cancellation) => Self::Cancel(cancellation.request),
         }
     }

@@ -9,5 +9,5 @@ mod instance;
 mod pool;
 mod ticker;
 
-pub use instance::{Context, Pending, State, Step, Wake, linker};
+pub use instance::{Context, Notice, Pending, State, Step, Wake, linker};
 pub use pool::{Pool, PoolError};

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::exchange::{Exchange, Said};
 use super::{Principal, Server};
 use crate::clock::now_ms;
 use crate::engine::{Context, Pending, Step, Wake};
@@ -41,28 +43,30 @@ impl Client {
         }))
     }
 
-    /// Answers one JSON-RPC message; `None` where it gets no answer. Any text is a message.
+    /// Answers one JSON-RPC message; `None` where it gets no answer. Any text is a message. Notifications that belong to
+    /// it are dropped: see [`Client::exchange`].
     ///
-    /// Resolves when the answer is there, which for a `tools/call` may be as long as the component's limits allow.
+    /// Resolves when the answer is there, which for a `tools/call` may be as long as the component's limits allow, and for
+    /// a `subscriptions/listen` is when the server is shut down.
     /// Several messages may be worked on at the same time. Who drops the future does not get the answer; what was
     /// started goes on.
     ///
     /// # Panics
     /// Where it is polled outside a tokio runtime whose time is enabled.
     pub async fn message(&self, body: impl Into<String>) -> Option<String> {
-        let number = self.next_number();
-        let body: Arc<str> = body.into().into();
-        let (client, text) = (self.clone(), Arc::clone(&body));
-        let step = self.server().on_a_thread(move || client.answer(&text));
-        match step.await? {
-            Step::Reply(reply) => Some(reply),
-            Step::Nothing => None,
-            Step::Wait(pending) => self.open(number, pending, body).answer().await,
-            Step::Cancel(request) => {
-                self.cancel(number, request);
-                None
+        let mut exchange = self.exchange(body);
+        loop {
+            if let Said::Reply(reply) = exchange.next().await? {
+                return Some(reply);
             }
         }
+    }
+
+    /// Begins to answer one JSON-RPC message, for a client that takes notifications too. Nothing happens before
+    /// [`Exchange::next`] is called.
+    #[must_use]
+    pub fn exchange(&self, body: impl Into<String>) -> Exchange {
+        Exchange::new(self.clone(), body.into())
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -96,6 +100,7 @@ impl Client {
                 shutdown: self.server().shutdown(),
             },
             pending: Arc::new(pending),
+            pause: None,
             body,
             _room: room,
         }
@@ -120,6 +125,14 @@ impl Client {
     }
 }
 
+/// What is to be sent to the client of an open request.
+pub(crate) enum Sending {
+    /// These, in this order; the request stays open.
+    Notifications(Vec<String>),
+    /// This, and nothing more.
+    Reply(String),
+}
+
 /// A request that is kept open; forgotten when this is dropped.
 pub(crate) struct OpenRequest {
     client: Client,
@@ -129,26 +142,31 @@ pub(crate) struct OpenRequest {
     /// The message, for the reply in case an instance traps on it.
     body: Arc<str>,
     interruptions: Interruptions,
+    /// How long it waits at least before it goes on.
+    pause: Option<Duration>,
     /// Held for as long as it is open.
     _room: Option<OwnedSemaphorePermit>,
 }
 
 impl OpenRequest {
-    /// Waits, resumes, and does so again for as long as the answer is another wait. Gives the reply, where there is one.
-    pub(crate) async fn answer(mut self) -> Option<String> {
-        let mut pause = None;
+    /// Waits, resumes, and does so again until there is something to send; `None` where there is nothing more. After a
+    /// reply there is nothing more.
+    pub(crate) async fn next(&mut self) -> Option<Sending> {
         loop {
             let jobs = self.client.server().pool().jobs();
-            let why = next_wake(jobs, &self.pending, &mut self.interruptions, pause).await;
-            match self.resume(why).await? {
-                Step::Reply(reply) => return Some(reply),
-                Step::Wait(again) if matches!(why, Wake::JobEnded | Wake::Deadline) => {
-                    self.pending = Arc::new(again);
-                }
-                Step::Wait(_) | Step::Nothing | Step::Cancel(_) => return None,
-            }
+            let why = next_wake(jobs, &self.pending, &mut self.interruptions, self.pause).await;
+            let may_go_on = matches!(why, Wake::JobEnded | Wake::Deadline | Wake::Configured);
             // A job that ended and is not over, say because a process of it cannot be killed: look again, but not at once.
-            pause = Some(SHORTEST_WAIT);
+            self.pause = Some(SHORTEST_WAIT);
+            match self.resume(why).await? {
+                Step::Reply(reply) => return Some(Sending::Reply(reply)),
+                Step::Wait(again) if may_go_on => self.pending = Arc::new(again),
+                Step::Notify(notice) if may_go_on => {
+                    self.pending = Arc::new(notice.pending);
+                    return Some(Sending::Notifications(notice.messages));
+                }
+                Step::Wait(_) | Step::Notify(_) | Step::Nothing | Step::Cancel(_) => return None,
+            }
         }
     }
 

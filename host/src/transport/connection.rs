@@ -10,7 +10,7 @@ use tokio::sync::{Notify, mpsc};
 use super::input::{Line, Lines};
 use super::output::{Output, Taken};
 use super::waits::Waiting;
-use crate::engine::Step;
+use crate::engine::{Pending, Step};
 use crate::log;
 use crate::server::Client;
 
@@ -184,13 +184,22 @@ impl Connection {
         match step {
             Step::Nothing => {}
             Step::Reply(reply) => self.send(&reply),
-            Step::Wait(pending) => {
-                let request = self.client.open(number, pending, body.into());
-                // Fails only when the process is ending and nobody waits for requests any more.
-                let _ = self.waiting.send(Waiting { request, work });
+            Step::Wait(pending) => self.wait(number, (pending, body), work),
+            Step::Notify(notice) => {
+                for message in &notice.messages {
+                    self.send(message);
+                }
+                self.wait(number, (notice.pending, body), work);
             }
             Step::Cancel(request) => self.client.cancel(number, request),
         }
+    }
+
+    /// Keeps the request open that came as message `number`, with its body.
+    fn wait(&self, number: u64, (pending, body): (Pending, String), work: Work) {
+        let request = self.client.open(number, pending, body.into());
+        // Fails only when the process is ending and nobody waits for requests any more.
+        let _ = self.waiting.send(Waiting { request, work });
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::connection::{Connection, Work};
-use crate::server::OpenRequest;
+use crate::server::{OpenRequest, Sending};
 
 /// A request that cannot be answered yet.
 pub(crate) struct Waiting {
@@ -25,14 +25,25 @@ pub(crate) async fn answer_all(
 }
 
 async fn answer(connection: Arc<Connection>, waiting: Waiting) {
-    let Waiting { request, work } = waiting;
-    let Some(reply) = request.answer().await else {
-        return;
-    };
-    let sender = Arc::clone(&connection);
+    let Waiting { mut request, work } = waiting;
+    while let Some(sending) = request.next().await {
+        let messages = match sending {
+            Sending::Notifications(messages) => messages,
+            Sending::Reply(reply) => return send(&connection, vec![reply], Some(work)).await,
+        };
+        // A client that does not take them is told nothing more meanwhile.
+        send(&connection, messages, None).await;
+    }
+}
+
+/// Sends messages, after which `work` is done.
+async fn send(connection: &Arc<Connection>, messages: Vec<String>, work: Option<Work>) {
+    let sender = Arc::clone(connection);
     // On a thread that may block, since the client may not read. To send does not panic.
     let sent = connection.client.server().on_a_thread(move || {
-        sender.send(&reply);
+        for message in &messages {
+            sender.send(message);
+        }
         drop(work);
     });
     let _ = sent.await;

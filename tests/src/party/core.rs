@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use backburner::engine::{Context, Pending, Step, Wake};
+use backburner::engine::{Context, Notice, Pending, Step, Wake};
 use backburner_core as core;
 
 use super::in_process::{Engine, InProcess};
@@ -41,6 +41,7 @@ impl Engine for Native {
         let why = match why {
             Wake::JobEnded => core::Wake::JobEnded,
             Wake::Deadline => core::Wake::Deadline,
+            Wake::Configured => core::Wake::Configured,
             Wake::Cancelled => core::Wake::Cancelled,
             Wake::Shutdown => core::Wake::Shutdown,
         };
@@ -63,12 +64,24 @@ fn step(outcome: core::Outcome) -> Step {
     match outcome {
         core::Outcome::Nothing => Step::Nothing,
         core::Outcome::Reply(reply) => Step::Reply(reply),
-        core::Outcome::Wait(pending) => Step::Wait(Pending {
-            request: pending.request,
-            ticket: pending.ticket,
-            jobs: pending.jobs,
-            deadline: pending.deadline,
+        core::Outcome::Wait(it) => Step::Wait(pending(it)),
+        core::Outcome::Notify {
+            messages,
+            pending: it,
+        } => Step::Notify(Notice {
+            messages,
+            pending: pending(it),
         }),
         core::Outcome::Cancel { request } => Step::Cancel(request),
+    }
+}
+
+fn pending(it: core::Pending) -> Pending {
+    Pending {
+        request: it.request,
+        ticket: it.ticket,
+        jobs: it.jobs,
+        deadline: it.deadline,
+        until_configured: it.until_configured,
     }
 }

@@ -78,10 +78,11 @@ impl InProcess {
         match step {
             Step::Nothing => {}
             Step::Reply(reply) => self.replies.push_back(reply),
-            Step::Wait(pending) => self.open.push(Open {
-                pending,
-                body: body.to_owned(),
-            }),
+            Step::Wait(pending) => self.keep_open(pending, body),
+            Step::Notify(notice) => {
+                self.replies.extend(notice.messages);
+                self.keep_open(notice.pending, body);
+            }
             Step::Cancel(request) => {
                 if let Some(place) = self
                     .open
@@ -92,6 +93,13 @@ impl InProcess {
                 }
             }
         }
+    }
+
+    fn keep_open(&mut self, pending: Pending, body: &str) {
+        self.open.push(Open {
+            pending,
+            body: body.to_owned(),
+        });
     }
 
     fn resume(&mut self, place: usize, why: Wake) {

@@ -12,11 +12,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::resume_call::{self, Wakened};
-use super::ticket::{HeldCall, WaitingCall};
+use super::ticket::{HeldCall, Reported, WaitingCall};
 use crate::config::Config;
 use crate::imports::World;
-use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
-use crate::meta::Client;
+use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS, TELL_AGAIN_MS};
+use crate::meta::{self, Client};
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::members::{object, present, read, repeated, string};
 use crate::rpc::{Id, Request, RpcError, reply};
@@ -107,11 +107,16 @@ fn attempt(
 ) -> Result<Outcome, RpcError> {
     let call = held.call;
     let id = &call.request.id;
+    let progress = progress(cx, call)?;
     let arguments = match arguments(call.request)? {
         Ok(arguments) => arguments,
         Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
     };
     let order = Order::new(arguments, config);
+    let waiting = |facts: &Durable<Facts>| WaitingCall {
+        progress: progress.clone(),
+        ..waiting(config, cx, call, facts)
+    };
     // As if the job had ended: the task may have.
     let wakened = Wakened {
         config,
@@ -120,19 +125,14 @@ fn attempt(
         clock: Clock::Old,
     };
     match begin(world, cx, &order)? {
-        Begun::Task(facts) if is_direct(config, call.client) => {
-            Ok(waiting(config, cx, call, &facts).wait())
-        }
+        Begun::Task(facts) if is_direct(config, call.client) => Ok(waiting(&facts).wait()),
         Begun::Task(facts) => {
             let handle = wire::created(&facts, cx.now);
             Ok(Outcome::Reply(reply::task(id, handle)))
         }
-        Begun::Overtaken(facts) => {
-            let waiting = waiting(config, cx, call, &facts);
-            Ok(resume_call::look(world, wakened, waiting))
-        }
+        Begun::Overtaken(facts) => Ok(resume_call::look(world, wakened, waiting(&facts))),
         Begun::Earlier(loaded) => {
-            let waiting = waiting(config, cx, call, &loaded.facts).repeated();
+            let waiting = waiting(&loaded.facts).repeated();
             Ok(resume_call::look_at(world, wakened, waiting, loaded))
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
@@ -205,7 +205,20 @@ fn waiting(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>
         is_repeated: false,
         start_by: None,
         look_at: None,
+        progress: None,
     }
+}
+
+/// What the client of a call is to hear of its progress. Nothing where it understands tasks: a task says itself how far it
+/// is.
+fn progress(cx: &Context, call: Call<'_>) -> Result<Option<Reported>, RpcError> {
+    let token = meta::progress_token(call.request)?;
+    let token = token.filter(|_| call.client == Client::Plain);
+    Ok(token.map(|token| Reported {
+        token,
+        running_ms: 0,
+        next_at: cx.now.saturating_add(TELL_AGAIN_MS),
+    }))
 }
 
 /// Keeps the call until the job of this task, whose idempotency key it repeats, has ended.

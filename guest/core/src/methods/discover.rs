@@ -27,7 +27,7 @@ pub(super) fn handle(config: &Config, request: &Request<'_>) -> Outcome {
     let result = DiscoverResult {
         supported_versions: [PROTOCOL_VERSION],
         // Exactly `{}`: some clients take an extension for supported only then.
-        capabilities: json!({ "tools": {}, "extensions": { TASKS_EXTENSION: {} } }),
+        capabilities: json!({ "tools": { "listChanged": true }, "extensions": { TASKS_EXTENSION: {} } }),
         instructions: instructions(config),
         ttl_ms: CATALOGUE_TTL_MS,
         cache_scope: "public",

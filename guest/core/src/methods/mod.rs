@@ -6,6 +6,7 @@ mod cancelled;
 mod discover;
 mod get_task;
 mod list_tools;
+mod listen;
 pub(crate) mod resume_call;
 mod task_request;
 mod ticket;
@@ -56,6 +57,9 @@ fn answer(
         "server/discover" => Ok(discover::handle(config, request)),
         "tools/list" => list_tools::handle(request),
         "tools/call" => call_tool::handle(config, world, cx, call_tool::Call { request, client }),
+        "subscriptions/listen" => {
+            listen::handle(config, world, cx, call_tool::Call { request, client })
+        }
         "tasks/get" => get_task::handle(world, cx, gated(request, client)?),
         "tasks/update" => update_task::handle(world, cx, gated(request, client)?),
         "tasks/cancel" => cancel_task::handle(world, cx, gated(request, client)?),

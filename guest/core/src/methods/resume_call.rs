@@ -1,14 +1,14 @@
 //! The second half of `tools/call`: what a call that waited for its job is answered with.
 
 use super::call_tool::{self, is_direct, tool_result};
-use super::failure;
 use super::ticket::{HeldCall, Ticket, WaitingCall};
+use super::{failure, listen};
 use crate::config::Config;
 use crate::imports::{Failure, JobState, Progress, StoreError, World};
 use crate::limits::LOOK_AGAIN_MS;
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
-use crate::rpc::{Id, RpcError, reply};
+use crate::rpc::{Id, RpcError, notice, reply};
 use crate::task::call_result::CallResult;
 use crate::task::durable::Loaded;
 use crate::task::lookup::own;
@@ -53,6 +53,7 @@ pub(crate) fn resume(
     };
     match ticket {
         Ticket::Call(call) => look(world, wakened, call),
+        Ticket::Listen(listening) => listen::resume(config, world, cx, (listening, why)),
         Ticket::Held(held) => begin(config, world, cx, &held, why)
             .unwrap_or_else(|error| failure(&held.request, &error)),
     }
@@ -83,7 +84,8 @@ pub(super) fn look_at(
 
 /// Whether the call may wait on. The time for another look is no deadline of it.
 fn may_wait(wakened: Wakened<'_>, call: &WaitingCall) -> bool {
-    let is_for_a_look = call.start_by.is_some() || call.look_at.is_some();
+    let is_for_a_look =
+        call.start_by.is_some() || call.look_at.is_some() || call.progress.is_some();
     let is_look = match wakened.why {
         Wake::JobEnded => true,
         why => why == Wake::Deadline && is_for_a_look,
@@ -166,8 +168,12 @@ fn answer(
     Ok(match settle(world, (cx.now, clock), loaded)? {
         Settled::Terminal(facts, terminal) => return ended(world, call, &facts, terminal),
         Settled::Expired => expired(&call.request),
-        Settled::Starting(_, start_by) if may_wait(wakened, call) => wait_on(call, Some(start_by)),
-        Settled::Working(..) if may_wait(wakened, call) => wait_on(call, None),
+        Settled::Starting(_, start_by) if may_wait(wakened, call) => {
+            wait_on(&call.told(cx.now, 0), Some(start_by))
+        }
+        Settled::Working(facts, progress) if may_wait(wakened, call) => {
+            going_on(world, cx, call, (&facts.id, &progress))
+        }
         Settled::Starting(facts, _) if is_plain => goes_on(world, config, &facts, None, call),
         Settled::Working(facts, progress) if is_plain => {
             goes_on(world, config, &facts, Some(&progress), call)
@@ -195,6 +201,28 @@ fn wait_on(call: &WaitingCall, start_by: Option<u64>) -> Outcome {
         ..call
     }
     .wait()
+}
+
+/// Has a call wait on whose job runs, and tells its client how far that is, where it is to hear that now.
+fn going_on(
+    world: &mut impl World,
+    cx: &Context,
+    call: &WaitingCall,
+    (id, progress): (&TaskId, &Progress),
+) -> Outcome {
+    let waits = wait_on(&call.told(cx.now, progress.running_ms), None);
+    let reported = call.progress.as_ref();
+    // Each value has to be greater than the one before it.
+    let due = reported.filter(|it| it.next_at <= cx.now && it.running_ms < progress.running_ms);
+    let Some(reported) = due else {
+        return waits;
+    };
+    let message = status_message::working(world, id, progress);
+    waits.after(notice::progress(
+        &reported.token,
+        progress.running_ms,
+        &message,
+    ))
 }
 
 /// What a client without Tasks is told whose call cannot wait longer.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::listen::Listening;
+use crate::limits::TELL_AGAIN_MS;
 use crate::meta::Client;
 use crate::outcome::{Outcome, Pending};
 use crate::rpc::Id;
@@ -18,6 +20,9 @@ pub(crate) enum Ticket {
     /// One whose job may not be started yet.
     #[serde(rename = "held/1")]
     Held(HeldCall),
+    /// A subscription.
+    #[serde(rename = "listen/1")]
+    Listen(Listening),
 }
 
 /// A `tools/call` that waits for its job.
@@ -41,6 +46,21 @@ pub(crate) struct WaitingCall {
     /// Where the task could not be looked at: when to look again, in milliseconds since 1970, whether or not its job
     /// has ended.
     pub(crate) look_at: Option<u64>,
+    /// Where its client wants to hear how far it is: the token, and what was last said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) progress: Option<Reported>,
+}
+
+/// What the client of a call was told of its progress.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Reported {
+    /// What the client calls its progress: a string or an integer, as a request's id.
+    pub(crate) token: Id,
+    /// How long the job had run then, in milliseconds; 0 where nothing was told yet.
+    pub(crate) running_ms: u64,
+    /// When to tell more, in milliseconds since 1970.
+    pub(crate) next_at: u64,
 }
 
 /// A `tools/call` that waits for its idempotency key, of which nothing is recorded yet.
@@ -63,7 +83,7 @@ impl Ticket {
         serde_json::from_str(text).ok()
     }
 
-    fn to_text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         serde_json::to_string(self)
             .expect("strings, numbers and JSON alone, whose serializers do not fail")
     }
@@ -78,6 +98,31 @@ impl WaitingCall {
         }
     }
 
+    /// The same call, where it is `now` time to tell its client that the job has run for so many milliseconds, and that was
+    /// done.
+    pub(crate) fn told(&self, now: u64, running_ms: u64) -> Self {
+        let tell = |it: &Reported| match it.next_at > now {
+            true => it.clone(),
+            false => Reported {
+                token: it.token.clone(),
+                running_ms: it.running_ms.max(running_ms),
+                next_at: now.saturating_add(TELL_AGAIN_MS),
+            },
+        };
+        Self {
+            progress: self.progress.as_ref().map(tell),
+            ..self.clone()
+        }
+    }
+
+    /// When it goes on if nothing happens, in milliseconds since 1970.
+    fn wakes_at(&self) -> u64 {
+        let look_at = self.look_at.or(self.start_by);
+        let report_at = self.progress.as_ref().map(|it| it.next_at);
+        let moments = [Some(self.deadline), look_at, report_at];
+        moments.into_iter().flatten().min().unwrap_or(self.deadline)
+    }
+
     /// Keeps the request open until the job has ended, or it is time to look again at what could not be told before.
     pub(crate) fn wait(self) -> Outcome {
         let task = self.task.as_str().to_owned();
@@ -88,11 +133,8 @@ impl WaitingCall {
                 // A job that has ended would wake the call at once.
                 Some(_) => Vec::new(),
             },
-            deadline: self
-                .look_at
-                .or(self.start_by)
-                .unwrap_or(u64::MAX)
-                .min(self.deadline),
+            deadline: self.wakes_at(),
+            until_configured: false,
             ticket: Ticket::Call(self).to_text(),
         })
     }
@@ -105,6 +147,7 @@ impl HeldCall {
             request: self.request.to_json(),
             jobs: vec![task.as_str().to_owned()],
             deadline: self.deadline,
+            until_configured: false,
             ticket: Ticket::Held(self).to_text(),
         })
     }

@@ -24,7 +24,7 @@ pub(crate) struct Id(String);
 
 impl Id {
     /// Reads an id; `None` where it is neither a string nor an integer.
-    pub(super) fn parse(raw: &RawValue) -> Option<Self> {
+    pub(crate) fn parse(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         if is_integer(text) {
             return Some(Self(text.to_owned()));

@@ -3,6 +3,7 @@
 pub(crate) mod error;
 pub(crate) mod incoming;
 pub(crate) mod members;
+pub(crate) mod notice;
 pub(crate) mod refuse;
 pub(crate) mod reply;
 

@@ -13,9 +13,15 @@ pub(crate) const TASK: &str = "task";
 
 /// What every result carries in `_meta`.
 #[derive(Serialize)]
-pub(crate) struct ResultMeta {
+pub(crate) struct ResultMeta<'a> {
     #[serde(rename = "io.modelcontextprotocol/serverInfo")]
     server_info: ServerInfo,
+    /// In the result of a subscription alone: which one.
+    #[serde(
+        rename = "io.modelcontextprotocol/subscriptionId",
+        skip_serializing_if = "Option::is_none"
+    )]
+    subscription: Option<&'a Id>,
 }
 
 #[derive(Serialize)]
@@ -26,12 +32,13 @@ struct ServerInfo {
 }
 
 /// Who answers.
-pub(crate) const RESULT_META: ResultMeta = ResultMeta {
+const RESULT_META: ResultMeta<'_> = ResultMeta {
     server_info: ServerInfo {
         name: "backburner",
         title: "Backburner",
         version: env!("CARGO_PKG_VERSION"),
     },
+    subscription: None,
 };
 
 #[derive(Serialize)]
@@ -43,17 +50,17 @@ struct Success<'a, R> {
 
 /// A result: its type, its own members, and who made it.
 #[derive(Serialize)]
-pub(crate) struct Typed<R> {
+pub(crate) struct Typed<'a, R> {
     #[serde(rename = "resultType")]
     result_type: &'static str,
     #[serde(flatten)]
     members: R,
     #[serde(rename = "_meta")]
-    meta: ResultMeta,
+    meta: ResultMeta<'a>,
 }
 
 /// The result whose own members are `members`, which has to be something that serde writes as an object.
-pub(crate) fn typed<R: Serialize>(result_type: &'static str, members: R) -> Typed<R> {
+pub(crate) fn typed<R: Serialize>(result_type: &'static str, members: R) -> Typed<'static, R> {
     Typed {
         result_type,
         members,
@@ -80,6 +87,25 @@ struct ErrorObject {
 /// The reply with a complete result whose own members are `members`.
 pub(crate) fn complete<R: Serialize>(id: &Id, members: R) -> String {
     success(id, typed(COMPLETE, members))
+}
+
+/// The reply that ends a subscription, whose id is that of its request: a result without members of its own.
+///
+/// *Source:* MCP 2026-07-28, Subscriptions, Graceful Closure.
+pub(crate) fn end_of_subscription(id: &Id) -> String {
+    #[derive(Serialize)]
+    struct NoMembers {}
+    success(
+        id,
+        Typed {
+            result_type: COMPLETE,
+            members: NoMembers {},
+            meta: ResultMeta {
+                subscription: Some(id),
+                ..RESULT_META
+            },
+        },
+    )
 }
 
 /// The reply with the handle of a task, whose members are `members`.

@@ -7,6 +7,7 @@ pub(crate) mod begin;
 pub(crate) mod call_result;
 pub(crate) mod cancel;
 pub(crate) mod derive;
+pub(crate) mod detail;
 pub(crate) mod durable;
 pub(crate) mod expire;
 pub(crate) mod id;

@@ -26,7 +26,7 @@ pub(crate) struct Task<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     poll_interval_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Typed<&'a CallResult>>,
+    result: Option<Typed<'static, &'a CallResult>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a TaskError>,
 }

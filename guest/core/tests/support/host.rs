@@ -20,6 +20,8 @@ pub(crate) struct Host {
     pub(crate) skew_ms: i64,
     /// The requests that are open, by id as JSON text.
     pub(crate) pending: BTreeMap<String, Pending>,
+    /// The notifications that came, in their order, until somebody takes them.
+    pub(crate) told: Vec<Value>,
 }
 
 impl Host {
@@ -30,6 +32,7 @@ impl Host {
             principal: principal.to_owned(),
             skew_ms: 0,
             pending: BTreeMap::new(),
+            told: Vec::new(),
         }
     }
 
@@ -80,10 +83,23 @@ impl Host {
         let outcome = self.server.resume(world, &cx, &pending.ticket, why);
         match why {
             Wake::Cancelled => assert!(!matches!(outcome, Outcome::Reply(_)), "{outcome:?}"),
-            Wake::Shutdown => assert!(!matches!(outcome, Outcome::Wait(_)), "{outcome:?}"),
-            Wake::JobEnded | Wake::Deadline => {}
+            Wake::Shutdown => assert!(
+                !matches!(outcome, Outcome::Wait(_) | Outcome::Notify { .. }),
+                "{outcome:?}"
+            ),
+            Wake::JobEnded | Wake::Deadline | Wake::Configured => {}
         }
         self.handle(world, outcome)
+    }
+
+    /// Configures the server anew, and wakes the requests that want to know.
+    pub(crate) fn configure(&mut self, world: &mut FakeWorld, config: &str) {
+        self.server = Server::configure(config).expect("a test's configuration is valid");
+        let heeding = self.pending.values().filter(|it| it.until_configured);
+        let requests: Vec<_> = heeding.map(|it| it.request.clone()).collect();
+        for request in requests {
+            self.resume(world, &request, Wake::Configured);
+        }
     }
 
     /// Moves time on until the only open request is answered, in steps at which something can happen.
@@ -141,6 +157,15 @@ impl Host {
                 vec![reply]
             }
             Outcome::Wait(pending) => {
+                self.pending.insert(pending.request.clone(), pending);
+                Vec::new()
+            }
+            Outcome::Notify { messages, pending } => {
+                assert!(!messages.is_empty(), "nothing to tell is told");
+                for message in &messages {
+                    assert!(!message.contains('\n'), "a message is one line: {message}");
+                    self.told.push(parse(message));
+                }
                 self.pending.insert(pending.request.clone(), pending);
                 Vec::new()
             }

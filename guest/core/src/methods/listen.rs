@@ -1,0 +1,284 @@
+//! `subscriptions/listen`: what changes, told as it changes, until the client or the server ends it.
+//!
+//! Offers two of the kinds of notifications that there are: that the tools have changed, and the tasks of the caller's
+//! that it names, each time they change, the first time at once. A subscription is a request that stays open, and all that
+//! is known of it is in its ticket.
+//!
+//! *Source:* MCP 2026-07-28, Subscriptions; SEP-2663, Task Status Notifications.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::call_tool::Call;
+use super::list_tools::fingerprint;
+use super::ticket::Ticket;
+use crate::config::Config;
+use crate::imports::World;
+use crate::limits::{LISTENED_TASKS, TELL_AGAIN_MS};
+use crate::meta::Client;
+use crate::outcome::{Context, Outcome, Pending, Wake};
+use crate::rpc::members::{object, present, read};
+use crate::rpc::notice::on_subscription;
+use crate::rpc::{Id, RpcError, reply};
+use crate::task::TaskId;
+use crate::task::detail::{Detail, detail};
+use crate::task::lookup::{lookup, own};
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    notifications: Option<&'a RawValue>,
+}
+
+/// What the client asks for; other kinds of notifications than these never come, and are not acknowledged.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Filter<'a> {
+    #[serde(default, borrow)]
+    tools_list_changed: Option<&'a RawValue>,
+    #[serde(default, borrow)]
+    task_ids: Option<&'a RawValue>,
+}
+
+/// What it gets of that.
+#[derive(Serialize)]
+struct Acknowledged<'a> {
+    notifications: Agreed<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Agreed<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools_list_changed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_ids: Option<Vec<&'a str>>,
+}
+
+#[derive(Serialize)]
+struct NoMembers {}
+
+/// A subscription.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listening {
+    /// The request that opened it, whose id is its own.
+    request: Id,
+    /// Where it is told that the tools have changed: what they were when it was last told.
+    tools: Option<u64>,
+    /// The tasks that have not ended.
+    tasks: Vec<Watched>,
+}
+
+/// A task of a subscription.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Watched {
+    task: TaskId,
+    /// `None` where nothing has been told of it.
+    told: Option<Told>,
+}
+
+/// What was last told of a task.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    /// When, in milliseconds since 1970.
+    at: u64,
+    message: String,
+}
+
+/// Opens a subscription.
+pub(super) fn handle(
+    config: &Config,
+    world: &mut impl World,
+    cx: &Context,
+    call: Call<'_>,
+) -> Result<Outcome, RpcError> {
+    let params: Params<'_> = object("params", call.request.params)?;
+    let filter: Filter<'_> = object("notifications", params.notifications)?;
+    let task_ids = task_ids(&filter, call.client)?;
+    let mut listening = Listening {
+        request: call.request.id.clone(),
+        tools: wants_tools(&filter)?.then(|| fingerprint(config)),
+        tasks: Vec::new(),
+    };
+    if let Some(texts) = &task_ids {
+        listening.tasks = watched(world, cx, texts)?;
+    }
+    let acknowledgement = listening.acknowledgement(task_ids.is_some());
+    let mut messages = vec![acknowledgement];
+    listening.look(world, cx, &mut messages);
+    Ok(listening.wait(cx, messages))
+}
+
+/// Tells what has changed meanwhile, and goes on; or ends the subscription.
+pub(super) fn resume(
+    config: &Config,
+    world: &mut impl World,
+    cx: &Context,
+    (mut listening, why): (Listening, Wake),
+) -> Outcome {
+    if why == Wake::Shutdown {
+        return Outcome::Reply(reply::end_of_subscription(&listening.request));
+    }
+    let mut messages = Vec::new();
+    listening.compare_tools(config, &mut messages);
+    listening.look(world, cx, &mut messages);
+    listening.wait(cx, messages)
+}
+
+fn wants_tools(filter: &Filter<'_>) -> Result<bool, RpcError> {
+    let Some(raw) = filter.tools_list_changed else {
+        return Ok(false);
+    };
+    read(raw).map_err(|_| {
+        RpcError::InvalidParams("`toolsListChanged` has to be true or false".to_owned())
+    })
+}
+
+/// The ids of the tasks that are asked for, as they came; `None` where no tasks are.
+fn task_ids(filter: &Filter<'_>, client: Client) -> Result<Option<Vec<String>>, RpcError> {
+    let Some(raw) = filter.task_ids else {
+        return Ok(None);
+    };
+    if client == Client::Plain {
+        return Err(RpcError::TasksUndeclared);
+    }
+    match read(raw) {
+        Ok(ids) => Ok(Some(ids)),
+        Err(_) => Err(RpcError::InvalidParams(
+            "`taskIds` has to be an array of strings".to_owned(),
+        )),
+    }
+}
+
+/// Those of the tasks that the caller may see, in the order in which it named them. Of too many the first ones: the
+/// acknowledgement says which.
+fn watched(
+    world: &mut impl World,
+    cx: &Context,
+    texts: &[String],
+) -> Result<Vec<Watched>, RpcError> {
+    let mut seen = BTreeSet::new();
+    let mut tasks = Vec::new();
+    for text in texts.iter().filter(|text| seen.insert(*text)) {
+        if tasks.len() == LISTENED_TASKS {
+            break;
+        }
+        match lookup(world, cx, text) {
+            Ok(loaded) => tasks.push(Watched {
+                task: loaded.facts.id.clone(),
+                told: None,
+            }),
+            Err(RpcError::UnknownTask | RpcError::ExpiredTask) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(tasks)
+}
+
+impl Listening {
+    fn acknowledgement(&self, names_tasks: bool) -> String {
+        let ids = || self.tasks.iter().map(|it| it.task.as_str()).collect();
+        let notifications = Agreed {
+            tools_list_changed: self.tools.is_some().then_some(true),
+            task_ids: names_tasks.then(ids),
+        };
+        on_subscription(
+            &self.request,
+            "notifications/subscriptions/acknowledged",
+            Acknowledged { notifications },
+        )
+    }
+
+    /// Tells that the tools have changed, where they have.
+    fn compare_tools(&mut self, config: &Config, messages: &mut Vec<String>) {
+        let Some(known) = &mut self.tools else {
+            return;
+        };
+        let now = fingerprint(config);
+        if *known != now {
+            *known = now;
+            let method = "notifications/tools/list_changed";
+            messages.push(on_subscription(&self.request, method, NoMembers {}));
+        }
+    }
+
+    /// Tells of each task what has changed. One that has ended, or that is there no more, is forgotten.
+    fn look(&mut self, world: &mut impl World, cx: &Context, messages: &mut Vec<String>) {
+        for mut watched in std::mem::take(&mut self.tasks) {
+            let found = own(world, cx, &watched.task).and_then(|it| detail(world, cx, it));
+            let detail = match found {
+                Ok(detail) => detail,
+                Err(RpcError::UnknownTask | RpcError::ExpiredTask) => continue,
+                // What cannot be looked at now is looked at again.
+                Err(_) => {
+                    self.tasks.push(watched);
+                    continue;
+                }
+            };
+            let is_due = watched.is_due(cx, &detail);
+            if is_due {
+                let method = "notifications/tasks";
+                messages.push(on_subscription(&self.request, method, detail.wire(cx.now)));
+            }
+            if let Detail::Working(_, message) = &detail {
+                if is_due {
+                    watched.tell(cx, message);
+                }
+                self.tasks.push(watched);
+            }
+        }
+    }
+
+    /// Keeps the subscription open. A task that goes on is looked at again when there may be something new to tell.
+    fn wait(self, cx: &Context, messages: Vec<String>) -> Outcome {
+        let pending = Pending {
+            request: self.request.to_json(),
+            jobs: self
+                .tasks
+                .iter()
+                .map(|it| it.task.as_str().to_owned())
+                .collect(),
+            deadline: match self.tasks.is_empty() {
+                true => u64::MAX,
+                false => cx.now.saturating_add(TELL_AGAIN_MS),
+            },
+            until_configured: self.tools.is_some(),
+            ticket: Ticket::Listen(self).to_text(),
+        };
+        if messages.is_empty() {
+            Outcome::Wait(pending)
+        } else {
+            Outcome::Notify { messages, pending }
+        }
+    }
+}
+
+impl Watched {
+    /// Whether there is something to tell: an end at once, other words at most once in a while.
+    fn is_due(&self, cx: &Context, detail: &Detail) -> bool {
+        match (detail, &self.told) {
+            (Detail::Ended(..), _) | (_, None) => true,
+            (Detail::Working(_, message), Some(told)) => {
+                // A clock that was set back must not silence a subscription.
+                let is_recent = cx
+                    .now
+                    .checked_sub(told.at)
+                    .is_some_and(|ms| ms < TELL_AGAIN_MS);
+                told.message != *message && !is_recent
+            }
+        }
+    }
+
+    /// Keeps in mind what was told now.
+    fn tell(&mut self, cx: &Context, message: &str) {
+        self.told = Some(Told {
+            at: cx.now,
+            message: message.to_owned(),
+        });
+    }
+}

@@ -1,0 +1,50 @@
+//! A task as its owner is told of it: by `tasks/get` and by notifications alike.
+//!
+//! *Source:* SEP-2663, Tasks, Detailed Task.
+
+use super::durable::Loaded;
+use super::record::{Facts, Terminal};
+use super::settle::{Clock, Settled, settle};
+use super::{Durable, status_message, wire};
+use crate::imports::World;
+use crate::outcome::Context;
+use crate::rpc::RpcError;
+
+/// What is known of a task now.
+#[derive(Debug)]
+pub(crate) enum Detail {
+    /// It goes on, and says this of itself.
+    Working(Durable<Facts>, String),
+    /// It has ended.
+    Ended(Durable<Facts>, Terminal),
+}
+
+/// Finds out what is known of a task.
+///
+/// # Errors
+/// Those of [`settle`], and [`RpcError::ExpiredTask`].
+pub(crate) fn detail(
+    world: &mut impl World,
+    cx: &Context,
+    loaded: Loaded,
+) -> Result<Detail, RpcError> {
+    Ok(match settle(world, (cx.now, Clock::Fresh), loaded)? {
+        Settled::Terminal(facts, terminal) => Detail::Ended(facts, terminal),
+        Settled::Starting(facts, _) => Detail::Working(facts, status_message::STARTING.to_owned()),
+        Settled::Working(facts, progress) => {
+            let message = status_message::working(world, &facts.id, &progress);
+            Detail::Working(facts, message)
+        }
+        Settled::Expired => return Err(RpcError::ExpiredTask),
+    })
+}
+
+impl Detail {
+    /// The `DetailedTask` at `now`, in milliseconds since 1970.
+    pub(crate) fn wire(&self, now: u64) -> wire::Task<'_> {
+        match self {
+            Self::Working(facts, message) => wire::working(facts, now, message),
+            Self::Ended(facts, terminal) => wire::ended(facts, terminal),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The real binary pushes what changes: subscriptions and progress, over stdio.
+
+use backburner_tests::{Client, PATIENCE, Server, TestDir, request, run_call};
+use serde_json::{Value, json};
+
+/// The tag of what belongs to a subscription.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Opens a subscription to a task, and gives its id when it is acknowledged.
+fn listen(server: &mut Server, task: &str) -> u64 {
+    let params = json!({ "notifications": { "taskIds": [task] } });
+    let id = server.post("subscriptions/listen", &params, Client::Tasks);
+    let told = server.receive(PATIENCE);
+    assert_eq!(told["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(told["params"]["_meta"][SUBSCRIPTION], id);
+    assert_eq!(told["params"]["notifications"]["taskIds"], json!([task]));
+    id
+}
+
+/// What is told of the task until it has ended; the last of it is that end.
+fn end(server: &mut Server, subscription: u64) -> Value {
+    loop {
+        let told = server.receive(PATIENCE);
+        assert_eq!(told["method"], "notifications/tasks", "{told}");
+        assert_eq!(told["params"]["_meta"][SUBSCRIPTION], subscription);
+        if told["params"]["status"] != "working" {
+            return told["params"].clone();
+        }
+    }
+}
+
+#[test]
+fn a_job_of_another_server_is_told_when_it_ends() {
+    let dir = TestDir::new();
+    let mut first = Server::start(&dir);
+    let id = first.run("sleep 1.5; echo late; exit 3");
+    first.kill();
+    let mut second = Server::start(&dir);
+    let subscription = listen(&mut second, &id);
+    let end = end(&mut second, subscription);
+    assert_eq!(end["status"], "completed");
+    assert_eq!(end["result"]["structuredContent"]["exitCode"], 3);
+    second.assert_alive();
+}
+
+#[test]
+fn a_task_that_another_server_cancels_is_told() {
+    let dir = TestDir::new();
+    let mut first = Server::start(&dir);
+    let id = first.run("sleep 60");
+    let subscription = listen(&mut first, &id);
+    let mut second = Server::start(&dir);
+    second.result("tasks/cancel", &json!({ "taskId": id }), Client::Tasks);
+    assert_eq!(end(&mut first, subscription)["status"], "cancelled");
+}
+
+#[test]
+fn at_the_end_of_its_input_a_server_ends_its_subscriptions_with_a_result() {
+    let dir = TestDir::new();
+    let mut server = Server::start(&dir);
+    let id = server.run("sleep 60");
+    let subscription = listen(&mut server, &id);
+    let exit = server.close();
+    let (last, notifications) = exit.unread.split_last().expect("something was sent");
+    assert_eq!(last["id"], subscription);
+    assert_eq!(last["result"]["resultType"], "complete");
+    assert_eq!(last["result"]["_meta"][SUBSCRIPTION], subscription);
+    assert!(
+        notifications
+            .iter()
+            .all(|it| it["method"] == "notifications/tasks"),
+        "{notifications:?}"
+    );
+    let mut other = Server::start(&dir);
+    assert_eq!(other.task(&id)["status"], "working", "jobs go on");
+    other.result("tasks/cancel", &json!({ "taskId": id }), Client::Tasks);
+}
+
+#[test]
+fn a_subscription_that_was_taken_back_tells_nothing_more() {
+    let dir = TestDir::new();
+    let mut server = Server::start(&dir);
+    let id = server.run("sleep 1");
+    let subscription = listen(&mut server, &id);
+    server.send(&json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": subscription }
+    }));
+    server.ended_task(&id);
+    let late = |message: &Value| message["params"]["status"] == "completed";
+    let unread = server.close().unread;
+    assert!(!unread.iter().any(late), "{unread:?}");
+    assert!(!unread.iter().any(|it| it.get("id").is_some()), "{unread:?}");
+}
+
+#[test]
+fn a_call_with_a_progress_token_is_told_how_far_it_is() {
+    let dir = TestDir::new();
+    let mut server = Server::start(&dir);
+    let params = run_call("echo step; sleep 2.5; echo done");
+    let mut call = request(7, "tools/call", &params, Client::Plain);
+    call["params"]["_meta"]["progressToken"] = json!("p");
+    server.send(&call);
+    let mut values = Vec::new();
+    let reply = loop {
+        let message = server.receive(PATIENCE);
+        if message["id"] == 7 {
+            break message;
+        }
+        assert_eq!(message["method"], "notifications/progress");
+        assert_eq!(message["params"]["progressToken"], "p");
+        values.push(message["params"]["progress"].as_f64().expect("a number"));
+    };
+    assert_eq!(reply["result"]["isError"], false);
+    assert!(!values.is_empty() && values.is_sorted(), "{values:?}");
+}
