@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use support::faults::Fault;
 use support::host::parse;
-use support::messages::{Client, about, request, run};
+use support::messages::{Client, about, request, run, with_elicitation};
 use support::{FakeWorld, Host};
 
 const ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -336,6 +336,28 @@ fn a_call_that_waits_says_how_far_it_is() {
 }
 
 #[test]
+fn a_call_says_how_far_its_job_says_it_is() {
+    let mut message = parse(&run(
+        1,
+        Client::Plain,
+        &json!({ "command": "report 20 compiling; sleep 2.5; report 60 linking; sleep 3" }),
+    ));
+    message["params"]["_meta"]["progressToken"] = json!("t");
+    let mut scene = Scene::new();
+    scene.host.ask(&mut scene.world, &message.to_string());
+    let told: Vec<(f64, Value)> = scene
+        .told()
+        .iter()
+        .map(|it| {
+            let progress = it["params"]["progress"].as_f64().expect("a number");
+            (progress, it["params"]["total"].clone())
+        })
+        .collect();
+    // Each is greater than the one before: what says the same again is not told.
+    assert_eq!(told, [(20.0, json!(100)), (60.0, json!(100))]);
+}
+
+#[test]
 fn a_token_that_is_none_is_refused_before_anything_runs() {
     for token in [json!(null), json!(1.5), json!({}), json!(true)] {
         let mut scene = Scene::new();
@@ -353,4 +375,56 @@ fn a_client_with_tasks_gets_a_task_and_no_progress() {
     let reply = scene.host.ask(&mut scene.world, &message.to_string());
     assert_eq!(reply["result"]["resultType"], "task");
     assert_eq!(scene.told(), Vec::<Value>::new());
+}
+
+/// What is told at once of a task that this command makes, to a client with this capability `elicitation`.
+fn asked(scene: &mut Scene, command: &str, elicitation: &Value) -> Vec<Value> {
+    let id = scene.task(command);
+    let params = json!({ "notifications": { "taskIds": [id] } });
+    let body = request(9, Client::Tasks, "subscriptions/listen", params);
+    let body = with_elicitation(&body, elicitation);
+    assert!(scene.host.send(&mut scene.world, &body).is_empty());
+    scene.told().split_off(1)
+}
+
+#[test]
+fn a_question_is_told_to_who_can_ask_it_and_so_is_that_it_was_answered() {
+    let mut scene = Scene::new();
+    let told = asked(&mut scene, "ask boolean text; sleep 60", &json!({}));
+    assert_eq!(statuses(&told), ["input_required"]);
+    let id = told[0]["params"]["taskId"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    let requests = |told: &[Value]| -> Vec<String> {
+        let requests = told[0]["params"]["inputRequests"].as_object();
+        requests.expect("an object").keys().cloned().collect()
+    };
+    assert_eq!(requests(&told), ["q1", "q2"]);
+    scene.pass(10);
+    for (key, left) in [("q1", Some("q2")), ("q2", None)] {
+        let answers = json!({ key: { "action": "decline" } });
+        let params = json!({ "taskId": id, "inputResponses": answers });
+        let body = request(3, Client::Tasks, "tasks/update", params);
+        scene.host.ask(&mut scene.world, &body);
+        // It is less than a second since the last time.
+        scene.host.resume(&mut scene.world, "9", Wake::Deadline);
+        let told = scene.told();
+        match left {
+            Some(left) => assert_eq!(requests(&told), [left]),
+            None => assert_eq!(statuses(&told), ["working"]),
+        }
+    }
+}
+
+#[test]
+fn a_question_is_not_told_to_who_cannot_ask_it() {
+    let mut scene = Scene::new();
+    let told = asked(&mut scene, "ask boolean; sleep 60", &json!({ "url": {} }));
+    assert_eq!(statuses(&told), ["working"]);
+    let message = told[0]["params"]["statusMessage"].as_str();
+    assert!(
+        message.is_some_and(|it| it.starts_with("waits for an answer")),
+        "{told:?}"
+    );
 }

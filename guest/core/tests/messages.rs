@@ -273,13 +273,7 @@ fn another_revision_is_told_which_ones_there_are() {
 
 #[test]
 fn unknown_methods_are_unknown_whoever_asks() {
-    for method in [
-        "tasks/list",
-        "tasks/result",
-        "ping",
-        "prompts/list",
-        "",
-    ] {
+    for method in ["tasks/list", "tasks/result", "ping", "prompts/list", ""] {
         check(&request(1, Client::Tasks, method, json!({})), "1 -32601");
         check(&request(1, Client::Plain, method, json!({})), "1 -32601");
     }

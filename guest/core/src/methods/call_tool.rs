@@ -19,6 +19,7 @@ use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS, TELL_AGAIN_MS};
 use crate::meta::{self, Client};
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::members::{object, present, read, repeated, string};
+use crate::rpc::notice::Measure;
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
@@ -216,7 +217,8 @@ fn progress(cx: &Context, call: Call<'_>) -> Result<Option<Reported>, RpcError> 
     let token = token.filter(|_| call.client == Client::Plain);
     Ok(token.map(|token| Reported {
         token,
-        running_ms: 0,
+        thousandths: 0,
+        measure: Measure::Seconds,
         next_at: cx.now.saturating_add(TELL_AGAIN_MS),
     }))
 }

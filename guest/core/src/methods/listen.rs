@@ -16,13 +16,15 @@ use super::list_tools::fingerprint;
 use super::ticket::Ticket;
 use crate::config::Config;
 use crate::imports::World;
+use crate::input::Modes;
 use crate::limits::{LISTENED_TASKS, TELL_AGAIN_MS};
-use crate::meta::Client;
+use crate::meta::{self, Client};
 use crate::outcome::{Context, Outcome, Pending, Wake};
 use crate::rpc::members::{object, present, read};
 use crate::rpc::notice::on_subscription;
 use crate::rpc::{Id, RpcError, reply};
 use crate::task::TaskId;
+use crate::task::asking::{View, Viewer};
 use crate::task::detail::{Detail, detail};
 use crate::task::lookup::{lookup, own};
 
@@ -70,6 +72,8 @@ pub(crate) struct Listening {
     tools: Option<u64>,
     /// The tasks that have not ended.
     tasks: Vec<Watched>,
+    /// How its client can ask its person.
+    modes: Modes,
 }
 
 /// A task of a subscription.
@@ -88,6 +92,8 @@ struct Told {
     /// When, in milliseconds since 1970.
     at: u64,
     message: String,
+    /// The keys of what the client was to ask its person.
+    asked: Vec<String>,
 }
 
 /// Opens a subscription.
@@ -104,13 +110,14 @@ pub(super) fn handle(
         request: call.request.id.clone(),
         tools: wants_tools(&filter)?.then(|| fingerprint(config)),
         tasks: Vec::new(),
+        modes: meta::modes(call.request)?,
     };
     if let Some(texts) = &task_ids {
         listening.tasks = watched(world, cx, texts)?;
     }
     let acknowledgement = listening.acknowledgement(task_ids.is_some());
     let mut messages = vec![acknowledgement];
-    listening.look(world, cx, &mut messages);
+    messages.extend(listening.look(config, world, cx));
     Ok(listening.wait(cx, messages))
 }
 
@@ -126,7 +133,7 @@ pub(super) fn resume(
     }
     let mut messages = Vec::new();
     listening.compare_tools(config, &mut messages);
-    listening.look(world, cx, &mut messages);
+    messages.extend(listening.look(config, world, cx));
     listening.wait(cx, messages)
 }
 
@@ -208,9 +215,14 @@ impl Listening {
     }
 
     /// Tells of each task what has changed. One that has ended, or that is there no more, is forgotten.
-    fn look(&mut self, world: &mut impl World, cx: &Context, messages: &mut Vec<String>) {
+    fn look(&mut self, config: &Config, world: &mut impl World, cx: &Context) -> Vec<String> {
+        let viewer = Viewer {
+            modes: self.modes,
+            answer_command: config.answer_command.as_deref(),
+        };
+        let mut messages = Vec::new();
         for mut watched in std::mem::take(&mut self.tasks) {
-            let found = own(world, cx, &watched.task).and_then(|it| detail(world, cx, it));
+            let found = own(world, cx, &watched.task).and_then(|it| detail(world, cx, it, viewer));
             let detail = match found {
                 Ok(detail) => detail,
                 Err(RpcError::UnknownTask | RpcError::ExpiredTask) => continue,
@@ -225,13 +237,14 @@ impl Listening {
                 let method = "notifications/tasks";
                 messages.push(on_subscription(&self.request, method, detail.wire(cx.now)));
             }
-            if let Detail::Working(_, message) = &detail {
+            if let Detail::Working(_, view) = &detail {
                 if is_due {
-                    watched.tell(cx, message);
+                    watched.tell(cx, view);
                 }
                 self.tasks.push(watched);
             }
         }
+        messages
     }
 
     /// Keeps the subscription open. A task that goes on is looked at again when there may be something new to tell.
@@ -259,26 +272,33 @@ impl Listening {
 }
 
 impl Watched {
-    /// Whether there is something to tell: an end at once, other words at most once in a while.
+    /// Whether there is something to tell: an end and questions at once, other words at most once in a while.
     fn is_due(&self, cx: &Context, detail: &Detail) -> bool {
         match (detail, &self.told) {
             (Detail::Ended(..), _) | (_, None) => true,
-            (Detail::Working(_, message), Some(told)) => {
+            (Detail::Working(_, view), Some(told)) if keys(view) != told.asked => true,
+            (Detail::Working(_, view), Some(told)) => {
                 // A clock that was set back must not silence a subscription.
                 let is_recent = cx
                     .now
                     .checked_sub(told.at)
                     .is_some_and(|ms| ms < TELL_AGAIN_MS);
-                told.message != *message && !is_recent
+                told.message != view.message && !is_recent
             }
         }
     }
 
     /// Keeps in mind what was told now.
-    fn tell(&mut self, cx: &Context, message: &str) {
+    fn tell(&mut self, cx: &Context, view: &View) {
         self.told = Some(Told {
             at: cx.now,
-            message: message.to_owned(),
+            message: view.message.clone(),
+            asked: keys(view),
         });
     }
+}
+
+/// The keys of what a viewer is to ask its person.
+fn keys(view: &View) -> Vec<String> {
+    view.requests.0.iter().map(|it| it.key.clone()).collect()
 }

@@ -60,7 +60,7 @@ fn answer(
         "subscriptions/listen" => {
             listen::handle(config, world, cx, call_tool::Call { request, client })
         }
-        "tasks/get" => get_task::handle(world, cx, gated(request, client)?),
+        "tasks/get" => get_task::handle(config, world, cx, gated(request, client)?),
         "tasks/update" => update_task::handle(world, cx, gated(request, client)?),
         "tasks/cancel" => cancel_task::handle(world, cx, gated(request, client)?),
         _ => Err(RpcError::UnknownMethod(request.method.clone())),

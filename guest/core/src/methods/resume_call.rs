@@ -9,6 +9,7 @@ use crate::limits::LOOK_AGAIN_MS;
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::{Id, RpcError, notice, reply};
+use crate::task::asking;
 use crate::task::call_result::CallResult;
 use crate::task::durable::Loaded;
 use crate::task::lookup::own;
@@ -169,7 +170,7 @@ fn answer(
         Settled::Terminal(facts, terminal) => return ended(world, call, &facts, terminal),
         Settled::Expired => expired(&call.request),
         Settled::Starting(_, start_by) if may_wait(wakened, call) => {
-            wait_on(&call.told(cx.now, 0), Some(start_by))
+            wait_on(&call.told(cx.now, None), Some(start_by))
         }
         Settled::Working(facts, progress) if may_wait(wakened, call) => {
             going_on(world, cx, call, (&facts.id, &progress))
@@ -210,19 +211,15 @@ fn going_on(
     call: &WaitingCall,
     (id, progress): (&TaskId, &Progress),
 ) -> Outcome {
-    let waits = wait_on(&call.told(cx.now, progress.running_ms), None);
-    let reported = call.progress.as_ref();
-    // Each value has to be greater than the one before it.
-    let due = reported.filter(|it| it.next_at <= cx.now && it.running_ms < progress.running_ms);
-    let Some(reported) = due else {
-        return waits;
+    let reported = call.progress.as_ref().filter(|_| call.is_to_tell(cx.now));
+    let Some(reported) = reported else {
+        return wait_on(call, None);
     };
+    let value = reported.further(progress);
+    let waits = wait_on(&call.told(cx.now, value), None);
+    let Some(value) = value else { return waits };
     let message = status_message::working(world, id, progress);
-    waits.after(notice::progress(
-        &reported.token,
-        progress.running_ms,
-        &message,
-    ))
+    waits.after(notice::progress(&reported.token, value, &message))
 }
 
 /// What a client without Tasks is told whose call cannot wait longer.
@@ -234,11 +231,14 @@ fn goes_on(
     call: &WaitingCall,
 ) -> Outcome {
     let has_key = facts.idempotency_key.is_some();
+    let answer_command = config.answer_command.as_deref();
+    let asks = progress.and_then(|progress| asking::told(&facts.id, progress, answer_command));
     let running = Running {
         id: facts.id.as_str(),
         progress,
         next_wait_ms: has_key.then_some(config.sync_limit_ms),
         show_command: config.show_command.as_deref(),
+        asks: asks.as_deref(),
     };
     tool_result(&call.request, run::still_running(world, &running))
 }

@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::listen::Listening;
+use crate::imports::Progress;
 use crate::limits::TELL_AGAIN_MS;
 use crate::meta::Client;
 use crate::outcome::{Outcome, Pending};
 use crate::rpc::Id;
+use crate::rpc::notice::Measure;
 use crate::task::TaskId;
 
 /// All that remains of the call. The tag is the format's number: another version of the server may go on
@@ -57,8 +59,10 @@ pub(crate) struct WaitingCall {
 pub(crate) struct Reported {
     /// What the client calls its progress: a string or an integer, as a request's id.
     pub(crate) token: Id,
-    /// How long the job had run then, in milliseconds; 0 where nothing was told yet.
-    pub(crate) running_ms: u64,
+    /// What was told last, in thousandths; 0 where nothing was.
+    pub(crate) thousandths: u64,
+    /// What that was.
+    pub(crate) measure: Measure,
     /// When to tell more, in milliseconds since 1970.
     pub(crate) next_at: u64,
 }
@@ -75,6 +79,19 @@ pub(crate) struct HeldCall {
     pub(crate) client: Client,
     /// Until when it waits, in milliseconds since 1970.
     pub(crate) deadline: u64,
+}
+
+impl Reported {
+    /// How far a job is in this and the next measure that is greater than what was told; `None` where it is not
+    /// further.
+    pub(crate) fn further(&self, progress: &Progress) -> Option<(u64, Measure)> {
+        let percent = progress.report.as_ref().and_then(|it| it.percent);
+        let percent = percent.map(|it| (u64::from(it) * 1000, Measure::Percent));
+        let seconds = Some((progress.running_ms, Measure::Seconds));
+        let seconds = seconds.filter(|_| self.measure == Measure::Seconds);
+        let is_further = |(thousandths, _): &(u64, Measure)| *thousandths > self.thousandths;
+        percent.filter(is_further).or(seconds.filter(is_further))
+    }
 }
 
 impl Ticket {
@@ -98,21 +115,26 @@ impl WaitingCall {
         }
     }
 
-    /// The same call, where it is `now` time to tell its client that the job has run for so many milliseconds, and that was
-    /// done.
-    pub(crate) fn told(&self, now: u64, running_ms: u64) -> Self {
-        let tell = |it: &Reported| match it.next_at > now {
-            true => it.clone(),
-            false => Reported {
+    /// The same call, where it is time to tell its client how far it is, and that was done.
+    pub(crate) fn told(&self, now: u64, value: Option<(u64, Measure)>) -> Self {
+        let tell = |it: &Reported| {
+            let (thousandths, measure) = value.unwrap_or((it.thousandths, it.measure));
+            Reported {
                 token: it.token.clone(),
-                running_ms: it.running_ms.max(running_ms),
+                thousandths,
+                measure,
                 next_at: now.saturating_add(TELL_AGAIN_MS),
-            },
+            }
         };
         Self {
             progress: self.progress.as_ref().map(tell),
             ..self.clone()
         }
+    }
+
+    /// Whether it is time to tell its client how far it is.
+    pub(crate) fn is_to_tell(&self, now: u64) -> bool {
+        self.progress.as_ref().is_some_and(|it| it.next_at <= now)
     }
 
     /// When it goes on if nothing happens, in milliseconds since 1970.

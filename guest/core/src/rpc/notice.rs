@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Id;
 
@@ -39,22 +39,42 @@ fn notice<P: Serialize>(method: &str, params: P) -> String {
         .expect("all keys are strings and no type here has a failing serializer")
 }
 
+/// How a client is told how far a call is. Once it was told percents, it is told nothing else: each value has to be greater
+/// than the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Measure {
+    /// For how many seconds the job has run, as nobody knows how long it takes.
+    Seconds,
+    /// How many percent of it are done, as the job says itself.
+    Percent,
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Progress<'a> {
     progress_token: &'a Id,
     progress: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u32>,
     message: &'a str,
 }
 
-/// How far a request is: for how long its job has run, in milliseconds on the way in and in seconds on the wire, as nobody
-/// knows how long it takes.
+/// How far a request is, in thousandths.
 ///
 /// *Source:* MCP 2026-07-28, Progress.
-pub(crate) fn progress(token: &Id, running_ms: u64, message: &str) -> String {
+pub(crate) fn progress(
+    token: &Id,
+    (thousandths, measure): (u64, Measure),
+    message: &str,
+) -> String {
     let params = Progress {
         progress_token: token,
-        progress: Duration::from_millis(running_ms).as_secs_f64(),
+        progress: Duration::from_millis(thousandths).as_secs_f64(),
+        total: match measure {
+            Measure::Seconds => None,
+            Measure::Percent => Some(100),
+        },
         message,
     };
     notice("notifications/progress", params)
