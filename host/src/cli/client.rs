@@ -4,6 +4,7 @@
 //! nothing of tools and tasks.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::mem;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -43,6 +44,8 @@ pub(super) struct Client {
     has_ended: bool,
     /// The signal that came while a reply was awaited, which is too short a time to leave.
     interruption: Option<Interruption>,
+    /// Whether the server has told something that nobody has heard of yet.
+    was_told: bool,
 }
 
 /// What happens while this waits.
@@ -94,6 +97,8 @@ pub(super) enum ClientError {
 
 #[derive(Deserialize)]
 struct Message {
+    /// Only of a notification: a server has no requests.
+    method: Option<String>,
     id: Option<Value>,
     result: Option<Value>,
     error: Option<ErrorObject>,
@@ -145,6 +150,7 @@ impl Client {
             last_id: 0,
             has_ended: false,
             interruption: None,
+            was_told: false,
         };
         spawn(move || forward_lines(output, &sender))?;
         Ok(client)
@@ -155,34 +161,46 @@ impl Client {
     /// # Errors
     /// Any other [`ClientError`].
     pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
-        self.last_id += 1;
-        let id = self.last_id;
-        self.send(&message(id, method, params))?;
+        let id = self.post(method, params)?;
         let give_up_at = Instant::now() + REPLY_DEADLINE;
         loop {
             let line = self.line(give_up_at)?;
             let message: Message = serde_json::from_str(&line).map_err(ClientError::Malformed)?;
-            // Anything else is a notification, or an answer that came too late for an earlier request.
+            self.was_told |= message.method.is_some();
+            // Anything else is an answer that came too late for an earlier request.
             if message.id.as_ref().and_then(Value::as_u64) == Some(id) {
                 return answer(message);
             }
         }
     }
 
-    /// Waits; the person may end that.
+    /// Sends a request whose result nobody waits for, and gives its id.
+    ///
+    /// # Errors
+    /// [`ClientError::Unable`] and [`ClientError::Gone`].
+    pub(super) fn post(&mut self, method: &str, params: Value) -> Result<u64, ClientError> {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(&message(id, method, params))?;
+        Ok(id)
+    }
+
+    /// Waits until the server tells something, or for as long as `duration`; the person may end that.
     pub(super) fn pause(&mut self, duration: Duration) -> Result<(), Interruption> {
         let until = Instant::now() + duration;
         loop {
             if let Some(interruption) = self.interruption {
                 return Err(interruption);
             }
+            if mem::take(&mut self.was_told) {
+                return Ok(());
+            }
             match self
                 .events
                 .recv_timeout(until.saturating_duration_since(Instant::now()))
             {
                 Ok(Event::Interruption(interruption)) => self.interruption = Some(interruption),
-                // Nothing was asked.
-                Ok(Event::Line(_)) => {}
+                Ok(Event::Line(line)) => self.was_told = is_notification(&line),
                 // The next request fails of it.
                 Ok(Event::End) => self.has_ended = true,
                 Err(RecvTimeoutError::Timeout) => return Ok(()),
@@ -268,6 +286,11 @@ fn message(id: u64, method: &str, mut params: Value) -> Value {
         },
     });
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// Whether this is a notification; what is no message at all is none.
+fn is_notification(line: &str) -> bool {
+    serde_json::from_str::<Message>(line).is_ok_and(|message| message.method.is_some())
 }
 
 fn answer(message: Message) -> Result<Value, ClientError> {

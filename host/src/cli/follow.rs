@@ -1,6 +1,9 @@
-//! Waiting for a task's end, as a client does it: by asking again when the server says.
+//! Waiting for a task's end, as a client does it: by asking again when the server tells that there is something new, and
+//! at the latest when it wants to be asked.
 
 use std::time::Duration;
+
+use serde_json::json;
 
 use super::client::{Client, Interruption};
 use super::task::Task;
@@ -23,7 +26,7 @@ pub(super) enum Followed {
 /// Follows a task and shows how far it is.
 ///
 /// # Errors
-/// Where the server does not answer, or standard error cannot be written to.
+/// Where the server does not answer.
 pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> {
     let mut progress = Progress::default();
     let followed = follow_showing(&mut progress, client, id);
@@ -36,6 +39,10 @@ fn follow_showing(
     client: &mut Client,
     id: &str,
 ) -> anyhow::Result<Followed> {
+    // Its answers are notifications. A server that has none answers with an error, which nobody waits for: then the
+    // task is asked for now and then.
+    let filter = json!({"notifications": {"taskIds": [id]}});
+    client.post("subscriptions/listen", filter)?;
     loop {
         let task = Task::fetch(client, id)?;
         if task.status.is_terminal() {

@@ -1,5 +1,6 @@
 //! The client against servers that are a line of shell.
 
+use super::super::follow::{Followed, follow};
 use super::*;
 
 /// A server that is a shell script.
@@ -106,6 +107,23 @@ fn a_line_that_is_no_message_is_an_error() {
 }
 
 #[test]
+fn a_pause_ends_when_the_server_tells_something_also_if_that_was_before() {
+    let told = r#"echo '{"jsonrpc":"2.0","method":"notifications/tasks","params":{}}'"#;
+    let reply = r#"echo '{"jsonrpc":"2.0","id":1,"result":1}'"#;
+    for script in [
+        format!("read -r request; {told}; {reply}; read -r end"),
+        format!("read -r request; {reply}; sleep 0.1; {told}; read -r end"),
+    ] {
+        let mut client = server(&script);
+        client
+            .request("tasks/get", json!({}))
+            .expect("there is a reply");
+        // Longer than a test may take.
+        assert_eq!(client.pause(Duration::from_secs(1000)), Ok(()));
+    }
+}
+
+#[test]
 fn a_pause_ends_after_its_time_whatever_the_server_does() {
     let mut client = server("echo '{}'; exec >&-; read -r end");
     let begun = Instant::now();
@@ -149,4 +167,22 @@ fn is_ended_in_time(use_up: impl FnOnce(Client) + Send + 'static) {
     let patience = END_DEADLINE + Duration::from_secs(60);
     gone.recv_timeout(patience).expect("the client ends");
     rustix::process::test_kill_process(id).expect_err("nobody has this id");
+}
+
+#[test]
+fn a_task_is_followed_to_its_end_however_seldom_its_server_wants_to_be_asked() {
+    let task = |id: u64, status: &str| {
+        format!(
+            r#"read -r get; echo '{{"jsonrpc":"2.0","id":{id},"result":{{"taskId":"a","status":"{status}","pollIntervalMs":60000}}}}'"#
+        )
+    };
+    let mut client = server(&format!(
+        r#"read -r listen; {}; sleep 0.1; echo '{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{}}}}'; {}; read -r end"#,
+        task(2, "working"),
+        task(3, "cancelled"),
+    ));
+    let begun = Instant::now();
+    let followed = follow(&mut client, "a").expect("the server answers");
+    assert!(matches!(followed, Followed::Ended(_)));
+    assert!(begun.elapsed() < Duration::from_secs(60));
 }
