@@ -89,7 +89,10 @@ fn a_subscription_that_was_taken_back_tells_nothing_more() {
     let late = |message: &Value| message["params"]["status"] == "completed";
     let unread = server.close().unread;
     assert!(!unread.iter().any(late), "{unread:?}");
-    assert!(!unread.iter().any(|it| it.get("id").is_some()), "{unread:?}");
+    assert!(
+        !unread.iter().any(|it| it.get("id").is_some()),
+        "{unread:?}"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Backburner beside the smallest server that rmcp makes of the same tool, both over stdio, in the same run.
 //!
-//! `cargo bench -p backburner-tests [-- [--quick] [PART …]]`, where a part is `start`, `get`, `create`, `jobs`,
-//! `memory` or `component`, which compares the component with the same logic natively. Prints medians, their relation,
+//! `cargo bench -p backburner-tests [-- [--quick] [PART …]]`, where a part is `start`, `get`, `create`, `tell`,
+//! `jobs`, `memory` or `component`, which compares the component with the same logic natively. Prints medians, their relation,
 //! and whether the budgets are met; a budget that is missed fails nothing, since what it is measured on may be busy
 //! with something else.
 //!
@@ -21,6 +21,7 @@ mod report;
 mod settings;
 mod start;
 mod statistics;
+mod tell;
 
 use std::io::Write as _;
 
@@ -31,10 +32,11 @@ use settings::Settings;
 /// Measures one part.
 type Part = fn(&Bench) -> anyhow::Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("start", start::measure),
     ("get", get::measure),
     ("create", create::measure),
+    ("tell", tell::measure),
     ("jobs", jobs::measure),
     ("memory", memory::measure),
     ("component", component::measure),

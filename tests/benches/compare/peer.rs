@@ -183,7 +183,11 @@ impl Peer {
         stdin.write_all(text).context("the server takes no input")
     }
 
-    fn read_line(&mut self) -> anyhow::Result<&str> {
+    /// The next line.
+    ///
+    /// # Errors
+    /// Where the server ended.
+    pub(crate) fn read_line(&mut self) -> anyhow::Result<&str> {
         self.line.clear();
         self.stdout.read_until(b'\n', &mut self.line)?;
         ensure!(self.line.ends_with(b"\n"), "the server closed its output");
