@@ -200,19 +200,10 @@ impl JobDirectory {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => return Ok(()),
         }
-        match self.link(&aside, name) {
+        match files::link(&self.dir, &aside, name) {
             // There is a third one by now, which somebody may have read.
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
             _ => files::remove(&self.dir, &aside),
-        }
-    }
-
-    /// Gives a file another name that nobody has, in one step; the first name may be there still.
-    fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        match self.dir.hard_link(from, &self.dir, to) {
-            // A file system without links: somebody's file of this moment would be replaced.
-            Err(error) if lacks_links(&error) => self.dir.rename(from, &self.dir, to),
-            other => other,
         }
     }
 
@@ -411,7 +402,7 @@ impl JobDirectory {
     /// Gives a whole outcome its name, unless there is one: the first stays.
     fn publish(&self, name: &str) -> io::Result<()> {
         loop {
-            match self.link(name, OUTCOME) {
+            match files::link(&self.dir, name, OUTCOME) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 other => return other,
             }
@@ -475,31 +466,25 @@ fn unless_damaged<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Whether a file cannot have a second name here.
-fn lacks_links(error: &io::Error) -> bool {
-    let refusals = [Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS].map(|it| Some(it.raw_os_error()));
-    refusals.contains(&error.raw_os_error())
-}
-
 /// Whether a later version wrote what was read.
 fn is_later(error: &io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported && error.raw_os_error().is_none()
 }
 
 /// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
-fn is_damage(error: &io::Error) -> bool {
+pub(super) fn is_damage(error: &io::Error) -> bool {
     let kinds = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
     kinds.contains(&error.kind()) || files::is_other_kind(error)
 }
 
-fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
+pub(super) fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
     Ok(serde_json::to_vec(&Numbered {
         format: FORMAT,
         content,
     })?)
 }
 
-fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
+pub(super) fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
     /// What every format has.
     #[derive(Deserialize)]
     struct Number {

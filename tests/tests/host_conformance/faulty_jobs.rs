@@ -177,6 +177,10 @@ impl Jobs for Faulty {
         Ok(self.told(self.jobs.inspect(id)?))
     }
 
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        self.jobs.answer(id, key, answer)
+    }
+
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
         let offset = if self.fault == Fault::IgnoresOffset {
             0
