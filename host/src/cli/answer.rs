@@ -64,7 +64,10 @@ fn wanted(questions: Vec<Question>, options: &AnswerOptions) -> anyhow::Result<V
     let keys = keys.join(", ");
     if let Some(key) = &options.key {
         let found: Vec<Question> = questions.into_iter().filter(|it| it.key == *key).collect();
-        anyhow::ensure!(!found.is_empty(), "task {id} does not ask {key:?}, but {keys}");
+        anyhow::ensure!(
+            !found.is_empty(),
+            "task {id} does not ask {key:?}, but {keys}"
+        );
         return Ok(found);
     }
     let is_one_answer = options.accept || !options.set.is_empty() || options.decline;
@@ -78,7 +81,10 @@ fn wanted(questions: Vec<Question>, options: &AnswerOptions) -> anyhow::Result<V
 /// Sends an answer, and finds out whether it fits: the acknowledgement does not say.
 fn send(client: &mut Client, id: &str, question: &Question, answer: Value) -> anyhow::Result<()> {
     let key = &question.key;
-    client.request("tasks/update", json!({"taskId": id, "inputResponses": {key: answer}}))?;
+    client.request(
+        "tasks/update",
+        json!({"taskId": id, "inputResponses": {key: answer}}),
+    )?;
     let is_open = open(client, id)?.iter().any(|it| it.key == *key);
     anyhow::ensure!(
         !is_open,
@@ -114,7 +120,9 @@ fn scripted(question: &Question, options: &AnswerOptions) -> Result<Value, Strin
                 content.insert(name.clone(), default.clone());
             }
             None if question.required.contains(name) => {
-                return Err(format!("the field {name:?} has to be set: --set {name}=VALUE"));
+                return Err(format!(
+                    "the field {name:?} has to be set: --set {name}=VALUE"
+                ));
             }
             None => {}
         }
@@ -282,10 +290,21 @@ mod tests {
 
     #[test]
     fn several_questions_are_not_answered_at_once_by_a_script() {
-        let two = || vec![question(&json!({}), &json!([])), Question { key: "l".to_owned(), ..question(&json!({}), &json!([])) }];
+        let two = || {
+            vec![
+                question(&json!({}), &json!([])),
+                Question {
+                    key: "l".to_owned(),
+                    ..question(&json!({}), &json!([]))
+                },
+            ]
+        };
         let error = wanted(two(), &options(&[])).expect_err("which one?");
         assert!(error.to_string().ends_with("one of k, l"), "{error}");
-        let named = |key: &str| AnswerOptions { key: Some(key.to_owned()), ..options(&[]) };
+        let named = |key: &str| AnswerOptions {
+            key: Some(key.to_owned()),
+            ..options(&[])
+        };
         assert_eq!(wanted(two(), &named("l")).map(|it| it.len()).ok(), Some(1));
         wanted(two(), &named("m")).expect_err("there is none");
         wanted(Vec::new(), &options(&[])).expect_err("there is none");
@@ -294,7 +313,10 @@ mod tests {
     #[test]
     fn a_prompt_says_what_may_be_typed() {
         let field = |schema: Value| serde_json::from_value::<Field>(schema).expect("it is one");
-        let text = prompt("n", &field(json!({ "type": "string", "title": "T", "default": "d" })));
+        let text = prompt(
+            "n",
+            &field(json!({ "type": "string", "title": "T", "default": "d" })),
+        );
         assert_eq!(text, "T [d]:");
         let choices = json!([{ "const": "a", "title": "A" }, { "const": "b", "title": "b" }]);
         let text = prompt("n", &field(json!({ "type": "string", "oneOf": choices })));

@@ -60,7 +60,9 @@ struct Choices {
 impl From<Choices> for Option<Vec<Choice>> {
     fn from(it: Choices) -> Self {
         let bare = |values: Vec<String>| {
-            let choices = values.into_iter().map(|value| Choice { value, title: None });
+            let choices = values
+                .into_iter()
+                .map(|value| Choice { value, title: None });
             choices.collect()
         };
         it.one_of.or(it.any_of).or(it.values.map(bare))
@@ -117,8 +119,13 @@ impl Field {
             },
             Kind::One(choices) => pick(choices, text).map(Value::from),
             Kind::Several(choices) => {
-                let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-                parts.map(|part| pick(choices, part).map(Value::from)).collect()
+                let parts = text
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|part| !part.is_empty());
+                parts
+                    .map(|part| pick(choices, part).map(Value::from))
+                    .collect()
             }
         }
     }

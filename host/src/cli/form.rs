@@ -174,7 +174,9 @@ fn subject(options: &AskOptions) -> Result<Subject, String> {
     }
     let Some(kind) = kind(options)? else {
         if !options.default.is_empty() || options.optional {
-            return Err("--default and --optional need something to ask for, such as --text".to_owned());
+            return Err(
+                "--default and --optional need something to ask for, such as --text".to_owned(),
+            );
         }
         return Ok(Subject::Several(Vec::new()));
     };
@@ -193,7 +195,9 @@ fn subject(options: &AskOptions) -> Result<Subject, String> {
 
 fn page(url: &str) -> Result<String, String> {
     let lower = url.to_ascii_lowercase();
-    let is_page = ["https://", "http://"].iter().any(|it| lower.starts_with(it));
+    let is_page = ["https://", "http://"]
+        .iter()
+        .any(|it| lower.starts_with(it));
     if is_page && url.chars().all(|it| it.is_ascii_graphic()) {
         Ok(url.to_owned())
     } else {
@@ -284,9 +288,12 @@ fn named(text: &str) -> Result<Named, String> {
             ));
         }
     };
-    let is_name = !name.is_empty() && name.chars().count() <= 100 && !name.contains(char::is_control);
+    let is_name =
+        !name.is_empty() && name.chars().count() <= 100 && !name.contains(char::is_control);
     if !is_name {
-        return Err(format!("--field {text:?} needs a name of 1 to 100 characters"));
+        return Err(format!(
+            "--field {text:?} needs a name of 1 to 100 characters"
+        ));
     }
     Ok(Named {
         name: name.to_owned(),

@@ -20,26 +20,40 @@ fn right(line: &[&str]) -> Form {
 /// The schema that a form has, and its default answer's content.
 fn check(line: &[&str], properties: &str, required: &str, default: &Value) {
     let form = right(line);
-    let schema = format!(
-        r#"{{"type":"object","properties":{properties},"required":{required}}}"#
+    let schema = format!(r#"{{"type":"object","properties":{properties},"required":{required}}}"#);
+    assert_eq!(
+        form.text(),
+        format!(r#"{{"message":"m","requestedSchema":{schema}}}"#)
     );
-    assert_eq!(form.text(), format!(r#"{{"message":"m","requestedSchema":{schema}}}"#));
     let answer = form.default_answer();
-    assert_eq!(answer.map_or(Value::Null, |answer| answer["content"].clone()), *default);
+    assert_eq!(
+        answer.map_or(Value::Null, |answer| answer["content"].clone()),
+        *default
+    );
 }
 
 #[test]
 fn one_field_has_a_kind_and_maybe_a_default() {
     let none = Value::Null;
     check(&[], "{}", "[]", &none);
-    check(&["--boolean"], r#"{"answer":{"type":"boolean"}}"#, r#"["answer"]"#, &none);
+    check(
+        &["--boolean"],
+        r#"{"answer":{"type":"boolean"}}"#,
+        r#"["answer"]"#,
+        &none,
+    );
     check(
         &["--integer", "--default", "3"],
         r#"{"answer":{"default":3,"type":"integer"}}"#,
         r#"["answer"]"#,
         &json!({ "answer": 3 }),
     );
-    check(&["--text", "--optional"], r#"{"answer":{"type":"string"}}"#, "[]", &none);
+    check(
+        &["--text", "--optional"],
+        r#"{"answer":{"type":"string"}}"#,
+        "[]",
+        &none,
+    );
     check(
         &["--choice", "a", "--choice", "b=B", "--default", "B"],
         r#"{"answer":{"default":"b","oneOf":[{"const":"a","title":"a"},{"const":"b","title":"B"}],"type":"string"}}"#,
@@ -57,7 +71,14 @@ fn one_field_has_a_kind_and_maybe_a_default() {
 #[test]
 fn several_fields_keep_their_order() {
     check(
-        &["--field", "z:a|b=B:Where", "--field", "a?:number", "--default", "z=b"],
+        &[
+            "--field",
+            "z:a|b=B:Where",
+            "--field",
+            "a?:number",
+            "--default",
+            "z=b",
+        ],
         r#"{"z":{"default":"b","oneOf":[{"const":"a","title":"a"},{"const":"b","title":"B"}],"title":"Where","type":"string"},"a":{"type":"number"}}"#,
         r#"["z"]"#,
         &json!({ "z": "b" }),
@@ -101,9 +122,15 @@ fn what_makes_no_sense_is_refused() {
 fn a_deadline_is_part_of_what_is_asked() {
     let message = |line: &[&str]| right(line).message;
     let with = message(&["--boolean", "--default", "no", "--deadline", "10m"]);
-    assert_eq!(with, "m\n(if nobody answers within 10 min, the answer is false)");
+    assert_eq!(
+        with,
+        "m\n(if nobody answers within 10 min, the answer is false)"
+    );
     let without = message(&["--text", "--deadline", "90"]);
-    assert_eq!(without, "m\n(if nobody answers within 90 s, there is no answer)");
+    assert_eq!(
+        without,
+        "m\n(if nobody answers within 90 s, there is no answer)"
+    );
 }
 
 #[test]
@@ -113,12 +140,24 @@ fn an_answer_is_printed_in_one_line() {
     let text = json!({ "answer": "a\nb" });
     assert_eq!(printed(&["--text"], text.clone(), Printed::Bare), is("a b"));
     assert_eq!(printed(&["--text"], text, Printed::Json), is(r#""a\nb""#));
-    assert_eq!(printed(&["--boolean"], json!({ "answer": true }), Printed::Bare), is("true"));
-    assert_eq!(printed(&["--text", "--optional"], json!({}), Printed::Bare), is(""));
-    assert_eq!(printed(&["--text", "--optional"], json!({}), Printed::Json), is("null"));
+    assert_eq!(
+        printed(&["--boolean"], json!({ "answer": true }), Printed::Bare),
+        is("true")
+    );
+    assert_eq!(
+        printed(&["--text", "--optional"], json!({}), Printed::Bare),
+        is("")
+    );
+    assert_eq!(
+        printed(&["--text", "--optional"], json!({}), Printed::Json),
+        is("null")
+    );
     let fields = ["--field", "b:text", "--field", "a:text"];
     let content = json!({ "b": "x", "a": "y" });
-    assert_eq!(printed(&fields, content, Printed::Bare), is(r#"{"a":"y","b":"x"}"#));
+    assert_eq!(
+        printed(&fields, content, Printed::Bare),
+        is(r#"{"a":"y","b":"x"}"#)
+    );
     assert_eq!(printed(&[], json!({}), Printed::Bare), None);
     assert_eq!(printed(&[], Value::Null, Printed::Json), is("{}"));
 }
