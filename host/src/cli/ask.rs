@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -49,6 +50,8 @@ enum Action {
 /// # Errors
 /// Where this is no job, or its files cannot be used.
 pub(super) fn ask(data_dir: Option<&Path>, options: &AskOptions) -> anyhow::Result<ExitCode> {
+    // A limit on the size of files is then an error of the write like any other.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let deadline = options.deadline.map(|wait| Instant::now() + wait);
     let form = Form::of(options).map_err(anyhow::Error::msg)?;
     let asker = inside(data_dir)?

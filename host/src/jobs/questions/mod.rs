@@ -155,16 +155,18 @@ impl Questions {
         let published = files::create(&self.dir, &draft).and_then(|mut file| {
             file.write_all(&encode(answer)?)?;
             file.sync_all()?;
-            self.publish(&draft, &format!("{key}.answer"))
+            self.publish(&draft, key)
         });
         files::remove(&self.dir, &draft)?;
         published?;
         files::sync(&self.dir)
     }
 
-    fn publish(&self, draft: &str, name: &str) -> io::Result<()> {
-        match files::link(&self.dir, draft, name) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+    fn publish(&self, draft: &str, key: &str) -> io::Result<()> {
+        match files::link(&self.dir, draft, &format!("{key}.answer")) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.is_answered(key)? => {
+                Ok(())
+            }
             other => other,
         }
     }
@@ -173,9 +175,19 @@ impl Questions {
         Ok(files::open_file(&self.dir, &format!("{key}.answer"))?.is_some())
     }
 
-    /// The answer in force; `None` where there is none, or somebody else put something in its place.
+    /// The answer in force; `None` where there is none.
+    ///
+    /// # Errors
+    /// Also where somebody damaged it.
     fn answer_to(&self, key: &str) -> io::Result<Option<String>> {
-        self.content(&format!("{key}.answer"))
+        // In this order: it may come at any moment, and stays.
+        if !self.is_answered(key)? {
+            return Ok(None);
+        }
+        match self.content(&format!("{key}.answer"))? {
+            None => Err(io::Error::other("its answer was damaged")),
+            found => Ok(found),
+        }
     }
 
     /// What is in a file of ours; `None` where it is not there, is damaged, or was written by a later version.
