@@ -472,9 +472,24 @@ fn is_later(error: &io::Error) -> bool {
 }
 
 /// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
-pub(super) fn is_damage(error: &io::Error) -> bool {
+fn is_damage(error: &io::Error) -> bool {
     let kinds = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
     kinds.contains(&error.kind()) || files::is_other_kind(error)
+}
+
+/// What is in a file of ours, of at most so many bytes; `None` where it is not there, cannot be read or understood, or
+/// was written by a later version.
+pub(super) fn readable<T: DeserializeOwned>(
+    dir: &Dir,
+    name: &str,
+    limit: u64,
+) -> io::Result<Option<T>> {
+    let read = files::read_at_most(dir, name, limit);
+    let others = [ErrorKind::Unsupported, ErrorKind::PermissionDenied];
+    match read.and_then(|text| text.map(|text| decode(&text)).transpose()) {
+        Err(error) if is_damage(&error) || others.contains(&error.kind()) => Ok(None),
+        other => other,
+    }
 }
 
 pub(super) fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
@@ -484,7 +499,7 @@ pub(super) fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
     })?)
 }
 
-pub(super) fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
+fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
     /// What every format has.
     #[derive(Deserialize)]
     struct Number {

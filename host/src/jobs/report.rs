@@ -1,10 +1,10 @@
 //! What a job last said of itself: `report.json` in its directory.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 
 use cap_std::fs::Dir;
 
-use super::directory::{decode, encode, is_damage};
+use super::directory::{encode, readable};
 use super::files;
 use super::limits::REPORT_BYTES;
 use super::model::Report;
@@ -19,12 +19,7 @@ const WRITTEN_BYTES: u64 = 6 * REPORT_BYTES as u64 + 1024;
 /// # Errors
 /// Where it cannot be looked at.
 pub(super) fn read(job: &Dir) -> io::Result<Option<Report>> {
-    let read = files::read_at_most(job, REPORT, WRITTEN_BYTES);
-    let damage = [ErrorKind::Unsupported, ErrorKind::PermissionDenied];
-    match read.and_then(|text| text.map(|text| decode::<Report>(&text)).transpose()) {
-        Err(error) if is_damage(&error) || damage.contains(&error.kind()) => Ok(None),
-        other => Ok(other?.map(bounded)),
-    }
+    Ok(readable::<Report>(job, REPORT, WRITTEN_BYTES)?.map(bounded))
 }
 
 /// Writes it in one step. The last one stays.

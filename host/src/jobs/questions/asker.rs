@@ -10,9 +10,10 @@ use rustix::fd::AsFd as _;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{QUESTIONS, Questions, Record, draft, is_key};
+use super::{QUESTIONS, Questions, draft, is_key};
 use crate::jobs::directory::encode;
 use crate::jobs::limits::{FORM_BYTES, OPEN_QUESTIONS, QUESTION_STALE_NS};
+use crate::jobs::model::QuestionRecord;
 use crate::jobs::{clock, files, native};
 
 /// How many characters a key has: as many as the greatest time takes, so that keys sort as times do.
@@ -78,7 +79,7 @@ impl Asker {
         let draft = draft(&self.key);
         let asked_at = crate::clock::now_ms();
         let published = files::create(dir, &draft).and_then(|mut file| {
-            file.write_all(&encode(Record { form, asked_at })?)?;
+            file.write_all(&encode(QuestionRecord { form, asked_at })?)?;
             dir.rename(&draft, dir, format!("{}.asked", self.key))
         });
         if published.is_err() {

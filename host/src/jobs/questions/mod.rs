@@ -24,25 +24,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 
-use super::directory::{decode, encode, is_damage};
+use super::directory::{encode, readable};
 use super::files;
 use super::limits::{
     ANSWER_BYTES, FORM_BYTES, OPEN_QUESTIONS, QUESTION_FILES, WRITTEN_ANSWER_BYTES,
 };
-use super::model::Question;
+use super::model::{Question, QuestionRecord};
 
 /// The directory in that of the job.
 const QUESTIONS: &str = "questions";
-
-/// What is written of a question.
-#[derive(Serialize, Deserialize)]
-struct Record {
-    form: String,
-    /// In milliseconds since 1970.
-    asked_at: u64,
-}
 
 /// The open questions of the job in this directory, oldest first.
 ///
@@ -117,7 +108,7 @@ impl Questions {
     /// In this order: an asker that was answered takes away the question first, then what it listens to, and the answer
     /// last, so that none looks unanswered meanwhile.
     fn question(&self, key: String) -> io::Result<Option<Question>> {
-        let Some(Record { form, asked_at }) = self.record(&key)? else {
+        let Some(QuestionRecord { form, asked_at }) = self.record(&key)? else {
             return Ok(None);
         };
         if self.is_answered(&key)? {
@@ -133,8 +124,9 @@ impl Questions {
         }))
     }
 
-    fn record(&self, key: &str) -> io::Result<Option<Record>> {
-        let record: Option<Record> = self.content(&format!("{key}.asked"))?;
+    fn record(&self, key: &str) -> io::Result<Option<QuestionRecord>> {
+        let name = format!("{key}.asked");
+        let record: Option<QuestionRecord> = readable(&self.dir, &name, WRITTEN_ANSWER_BYTES)?;
         Ok(record.filter(|record| record.form.len() <= FORM_BYTES))
     }
 
@@ -184,18 +176,9 @@ impl Questions {
         if !self.is_answered(key)? {
             return Ok(None);
         }
-        match self.content(&format!("{key}.answer"))? {
+        match readable(&self.dir, &format!("{key}.answer"), WRITTEN_ANSWER_BYTES)? {
             None => Err(io::Error::other("its answer was damaged")),
             found => Ok(found),
-        }
-    }
-
-    /// What is in a file of ours; `None` where it is not there, is damaged, or was written by a later version.
-    fn content<T: for<'de> Deserialize<'de>>(&self, name: &str) -> io::Result<Option<T>> {
-        let read = files::read_at_most(&self.dir, name, WRITTEN_ANSWER_BYTES);
-        match read.and_then(|text| text.map(|text| decode(&text)).transpose()) {
-            Err(error) if is_damage(&error) || error.kind() == ErrorKind::Unsupported => Ok(None),
-            other => other,
         }
     }
 
