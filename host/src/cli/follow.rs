@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::answer_command;
 use super::client::{Client, Interruption};
 use super::task::{Status, Task};
 use super::terminal::Progress;
+use super::{answer_command, terminal};
 
 /// How often to ask where the server does not say.
 const USUAL_INTERVAL_MS: u64 = 1000;
@@ -43,15 +43,20 @@ fn follow_showing(
     client: &mut Client,
     (id, answer_command): (&str, &str),
 ) -> anyhow::Result<Followed> {
+    // In a line of its own, since it is to be copied, and once for each time that the job asks.
+    let mut has_told = false;
     loop {
         let task = Task::fetch(client, id)?;
         if task.status.is_terminal() {
             return Ok(Followed::Ended(Box::new(task)));
         }
-        progress.show(&match task.status {
-            Status::InputRequired => format!("{}; answer by: {answer_command}", task.message()),
-            _ => task.message(),
-        });
+        let asks = task.status == Status::InputRequired;
+        if asks && !has_told {
+            progress.clear();
+            terminal::say(&format!("{}; answer by: {answer_command}", task.message()));
+        }
+        has_told = asks;
+        progress.show(&task.message());
         if let Err(interruption) = client.pause(interval(&task)) {
             return Ok(Followed::Left(interruption));
         }

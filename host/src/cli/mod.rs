@@ -65,7 +65,16 @@ pub fn parse() -> Result<Cli, ExitCode> {
 /// Whether the command line, which may be wrong, is one of `backburner ask`.
 fn is_ask() -> bool {
     let mut words = std::env::args_os().skip(1);
-    words.find(|word| !word.to_string_lossy().starts_with('-')) == Some("ask".into())
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("ask") => return true,
+            // The only option that stands before a command and has a value.
+            Some("--data-dir") => drop(words.next()),
+            Some(option) if option.starts_with('-') => {}
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Carries out a command that is a client's.

@@ -55,7 +55,10 @@ fn a_question_of_one_session_is_answered_in_the_next_one_and_the_job_goes_on() {
     let result = &task["result"];
     assert_eq!(result["structuredContent"]["exitCode"], 7, "{task}");
     let text = result["content"][0]["text"].as_str().expect("a text");
-    assert!(text.ends_with("\n\non main\n") || text.ends_with("\n\non main"), "{text}");
+    assert!(
+        text.ends_with("\n\non main\n") || text.ends_with("\n\non main"),
+        "{text}"
+    );
     assert_nothing_left(&id);
 }
 
@@ -68,7 +71,11 @@ fn a_client_that_cannot_ask_is_told_how_a_person_answers() {
         let task = server.task(&id);
         let message = task["statusMessage"].as_str().expect("words").to_owned();
         assert_eq!(task["status"], "working");
-        if message.contains("Sure?") { Ok(message) } else { Err(message) }
+        if message.contains("Sure?") {
+            Ok(message)
+        } else {
+            Err(message)
+        }
     });
     let command = message.split('`').nth(1).expect("a command in backquotes");
     let answered = std::process::Command::new("sh")
