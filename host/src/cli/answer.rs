@@ -13,7 +13,11 @@ use super::earlier::Earlier;
 use super::field::{Choice, Field, Kind};
 use super::inside_arguments::AnswerOptions;
 use super::question::{Asked, Question};
+use super::task::Task;
 use super::{exit_code, terminal, wrong_usage};
+
+/// What the server says before it says why an answer did not fit.
+const MISFIT: &str = "the last answer did not fit: ";
 
 /// What a person types to decline.
 const DECLINE: &str = "/decline";
@@ -85,13 +89,18 @@ fn send(client: &mut Client, id: &str, question: &Question, answer: Value) -> an
         "tasks/update",
         json!({"taskId": id, "inputResponses": {key: answer}}),
     )?;
-    let is_open = open(client, id)?.iter().any(|it| it.key == *key);
-    anyhow::ensure!(
-        !is_open,
-        "the answer does not fit what is asked, and the question stays open: try again"
-    );
-    terminal::say("answered");
-    Ok(())
+    if open(client, id)?.iter().all(|it| it.key != *key) {
+        terminal::say("answered");
+        return Ok(());
+    }
+    let message = Task::fetch(client, id)?.message();
+    let why = message
+        .split_once(MISFIT)
+        .map(|(_, why)| format!(": {why}"));
+    anyhow::bail!(
+        "the answer does not fit what is asked, and the question stays open{}",
+        why.unwrap_or_default()
+    )
 }
 
 /// The answer that the options say.
