@@ -48,7 +48,7 @@ pub(super) fn answer(data_dir: Option<&Path>, options: &AnswerOptions) -> anyhow
             terminal::say("the question stays open");
             continue;
         };
-        let sent = send(&mut client, &options.id, question, given);
+        let sent = send(&mut client, &options.id, question, &given);
         sent.map_err(|error| earlier.explain_and_advise(error))?;
     }
     Ok(exit_code::SUCCESS.into())
@@ -83,7 +83,7 @@ fn wanted(questions: Vec<Question>, options: &AnswerOptions) -> anyhow::Result<V
 }
 
 /// Sends an answer, and finds out whether it fits: the acknowledgement does not say.
-fn send(client: &mut Client, id: &str, question: &Question, answer: Value) -> anyhow::Result<()> {
+fn send(client: &mut Client, id: &str, question: &Question, answer: &Value) -> anyhow::Result<()> {
     let key = &question.key;
     client.request(
         "tasks/update",
@@ -140,10 +140,11 @@ fn scripted(question: &Question, options: &AnswerOptions) -> Result<Value, Strin
 }
 
 fn accepted(question: &Question, content: Map<String, Value>) -> Value {
-    match &question.page {
-        Some(_) => json!({ "action": "accept" }),
-        None => json!({ "action": "accept", "content": content }),
+    let mut answer = json!({ "action": "accept" });
+    if question.page.is_none() {
+        answer["content"] = Value::Object(content);
     }
+    answer
 }
 
 /// Asks the person; `None` where the question is to stay open.
