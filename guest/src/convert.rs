@@ -145,7 +145,11 @@ impl From<jobs::Progress> for model::Progress {
             output_bytes: it.output_bytes,
             last_output_at: it.last_output_at,
             stopping: it.stopping.map(model::StopCause::from),
-            questions: it.questions.into_iter().map(model::Question::from).collect(),
+            questions: it
+                .questions
+                .into_iter()
+                .map(model::Question::from)
+                .collect(),
             report: it.report.map(model::Report::from),
         }
     }

@@ -65,5 +65,8 @@ pub(crate) const TELL_AGAIN_MS: u64 = 1_000;
 /// How many tasks one subscription may name: each is looked at every [`TELL_AGAIN_MS`], and is in the ticket.
 pub(crate) const LISTENED_TASKS: usize = 100;
 
+/// How much is remembered of why an answer did not fit, in characters: a sentence, and some of the values to choose from.
+pub(crate) const MISFIT_CHARS: usize = 300;
+
 /// How many characters of a client's own words an error message repeats, so that they do not flood a log.
 pub(crate) const ECHOED_CHARS: usize = 100;

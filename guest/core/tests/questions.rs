@@ -58,7 +58,7 @@ impl Scene {
         let reply = self.ask("tasks/update", &json!({}), answers);
         assert_eq!(reply["result"]["resultType"], "complete", "{reply}");
         assert_eq!(
-            reply["result"].as_object().map(|it| it.len()),
+            reply["result"].as_object().map(serde_json::Map::len),
             Some(2),
             "{reply}"
         );
@@ -190,7 +190,7 @@ fn some_of_several_questions_can_be_answered() {
 #[test]
 fn an_answer_that_does_not_fit_leaves_its_question_open() {
     let mut scene = Scene::new("ask text count");
-    let before = scene.get();
+    let before = scene.get()["inputRequests"].take();
     for wrong in [
         accept(&json!({ "text": "too long" })),
         accept(&json!({ "text": 1 })),
@@ -200,13 +200,39 @@ fn an_answer_that_does_not_fit_leaves_its_question_open() {
         json!([]),
     ] {
         scene.update(&json!({ "q1": wrong }));
-        assert_eq!(scene.get(), before, "{wrong}");
+        assert_eq!(scene.get()["inputRequests"], before, "{wrong}");
     }
     scene.update(
         &json!({ "q1": accept(&json!({ "text": "" })), "q2": accept(&json!({ "count": 0 })) }),
     );
     let left = "input_required q2: waits for an answer: Which count?; running for 0 ms";
+    let why = "the last answer did not fit: `count` has to be a whole number, at least 1";
+    scene.expect(&json!({}), &format!("{left}; {why}"));
+    scene.update(&json!({ "q2": accept(&json!({ "count": 1 })) }));
+    assert_eq!(scene.get()["status"], "completed");
+}
+
+#[test]
+fn why_an_answer_did_not_fit_is_told_as_long_as_its_question_is_open() {
+    let mut scene = Scene::new("ask text count");
+    let both =
+        "input_required q1 q2: waits for an answer: Which text? (and 1 more); running for 0 ms";
+    scene.update(&json!({ "q1": accept(&json!({})) }));
+    let why = "the last answer did not fit: `text` is missing";
+    scene.expect(&json!({}), &format!("{both}; {why}"));
+    scene.update(&json!({ "q1": accept(&json!({ "text": "x" })) }));
+    let left = "input_required q2: waits for an answer: Which count?; running for 0 ms";
     scene.expect(&json!({}), left);
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_acknowledged_also_where_nothing_can_be_written() {
+    let mut scene = Scene::new("ask text");
+    let before = scene.get();
+    scene.world.faults.fill_disk(0);
+    scene.update(&json!({ "q1": accept(&json!({})) }));
+    scene.world.faults.clear();
+    assert_eq!(scene.get(), before);
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! Waiting for a task's end, as a client does it: by asking again when the server tells that there is something new, and
 //! at the latest when it wants to be asked.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::client::{Client, Interruption};
-use super::task::Task;
+use super::task::{Status, Task};
 use super::terminal::Progress;
+use super::{answer_command, terminal};
 
 /// How often to ask where the server does not say.
 const USUAL_INTERVAL_MS: u64 = 1000;
@@ -27,9 +29,14 @@ pub(super) enum Followed {
 ///
 /// # Errors
 /// Where the server does not answer.
-pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> {
+pub(super) fn follow(
+    client: &mut Client,
+    data_dir: Option<&Path>,
+    id: &str,
+) -> anyhow::Result<Followed> {
     let mut progress = Progress::default();
-    let followed = follow_showing(&mut progress, client, id);
+    let answer_command = answer_command(data_dir, id);
+    let followed = follow_showing(&mut progress, client, (id, &answer_command));
     progress.clear();
     followed
 }
@@ -37,17 +44,25 @@ pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> 
 fn follow_showing(
     progress: &mut Progress,
     client: &mut Client,
-    id: &str,
+    (id, answer_command): (&str, &str),
 ) -> anyhow::Result<Followed> {
     // Its answers are notifications. A server that has none answers with an error, which nobody waits for: then the
     // task is asked for now and then.
     let filter = json!({"notifications": {"taskIds": [id]}});
     client.post("subscriptions/listen", filter)?;
+    // In a line of its own, since it is to be copied, and once for each time that the job asks.
+    let mut has_told = false;
     loop {
         let task = Task::fetch(client, id)?;
         if task.status.is_terminal() {
             return Ok(Followed::Ended(Box::new(task)));
         }
+        let asks = task.status == Status::InputRequired;
+        if asks && !has_told {
+            progress.clear();
+            terminal::say(&format!("{}; answer by: {answer_command}", task.message()));
+        }
+        has_told = asks;
         progress.show(&task.message());
         if let Err(interruption) = client.pause(interval(&task)) {
             return Ok(Followed::Left(interruption));

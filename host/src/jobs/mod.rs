@@ -15,6 +15,8 @@
 //! | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
 //! | `stop` | a symbolic link whose target is the cause: one atomic step, the first one wins, no block needed |
 //! | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
+//! | `questions/` | what the job asks and is answered, see module `questions`; only where it has asked something |
+//! | `report.json` | what the job last said of itself; only where it has |
 //! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
 //! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
 //! | `….damaged-…` | what somebody else put in the place of something, moved aside |
@@ -38,19 +40,23 @@ mod burial;
 mod clock;
 mod directory;
 mod files;
+mod inside;
 mod limits;
 mod model;
 mod native;
 mod output;
 mod processes;
+mod questions;
 mod reaper;
+mod report;
 mod spec;
 mod supervised;
 pub mod supervisor;
 
+pub(crate) use inside::{Inside, NotInside};
 pub use model::{
-    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Spec, StartError, State,
-    StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Question, Report, Spec,
+    StartError, State, StopCause, StopReason, Stream,
 };
 pub use supervised::SupervisedJobs;
 
@@ -89,6 +95,15 @@ pub trait Jobs: Send + Sync {
     /// [`Failure`] where the job's files cannot be read, where they are damaged and processes cannot be listed, so that
     /// nobody knows whether it runs, and where its supervisor is gone and this process is a part of it.
     fn inspect(&self, id: Uuid) -> Result<State, Failure>;
+
+    /// Answers a question of a job that runs, and wakes who asked it; the first answer stays. One to a question that is
+    /// not open changes nothing. Does nothing where jobs have no way to ask, as here.
+    ///
+    /// # Errors
+    /// [`Failure`] where the answer is longer than 1 MiB or could not be kept; then the question is open.
+    fn answer(&self, _id: Uuid, _key: &str, _answer: &str) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Reads output in the order of arrival, from the first kept byte at or after `offset`.
     ///

@@ -17,6 +17,10 @@ struct Answer {
     content: Option<BTreeMap<String, Value>>,
 }
 
+/// Why something is no answer at all.
+const NO_ANSWER: &str = "it has to be an object with `action`, which is accept, decline or cancel, and with accept \
+    `content`, an object";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Action {
@@ -25,13 +29,19 @@ enum Action {
     Cancel,
 }
 
-/// A client's answer as the text that the job gets: what was asked for and nothing else. `None` where it does not fit.
-pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Option<String> {
+/// A client's answer as the text that the job gets: what was asked for and nothing else.
+///
+/// # Errors
+/// Why it does not fit, in words.
+pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> {
     // serde's derived code would take an array for a struct.
-    if !answer.get().starts_with('{') {
-        return None;
-    }
-    let answer: Answer = serde_json::from_str(answer.get()).ok()?;
+    let is_object = answer.get().starts_with('{');
+    let answer: Option<Answer> = serde_json::from_str(answer.get())
+        .ok()
+        .filter(|_| is_object);
+    let Some(answer) = answer else {
+        return Err(NO_ANSWER.to_owned());
+    };
     let content = match (answer.action, &form.subject) {
         (Action::Accept, Subject::RequestedSchema(fields)) => {
             Some(filled_in(fields, &answer.content.unwrap_or_default())?)
@@ -42,25 +52,33 @@ pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Option<String> {
     let action = answer.action;
     let text = serde_json::to_string(&Answer { action, content })
         .expect("strings, numbers and lists of strings, whose serializers do not fail");
-    (text.len() <= ANSWER_BYTES).then_some(text)
+    if text.len() > ANSWER_BYTES {
+        return Err(format!("it may have {ANSWER_BYTES} bytes"));
+    }
+    Ok(text)
 }
 
 /// The value of each field that has one. `null` counts as none, as some clients write it for what was left empty.
 fn filled_in(
     fields: &Fields,
     content: &BTreeMap<String, Value>,
-) -> Option<BTreeMap<String, Value>> {
+) -> Result<BTreeMap<String, Value>, String> {
     let mut values = BTreeMap::new();
     for (name, field) in &fields.fields {
         match content.get(name) {
-            None | Some(Value::Null) if fields.required.contains(name) => return None,
+            None | Some(Value::Null) if fields.required.contains(name) => {
+                return Err(format!("`{name}` is missing"));
+            }
             None | Some(Value::Null) => {}
             Some(value) => {
-                values.insert(name.clone(), field.fit(value)?);
+                let value = field.fit(value);
+                let value =
+                    value.ok_or_else(|| format!("`{name}` has to be {}", field.wanted()))?;
+                values.insert(name.clone(), value);
             }
         }
     }
-    Some(values)
+    Ok(values)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::limits::NAMED;
+
 /// One of the values.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Choice {
@@ -74,6 +76,17 @@ impl Choices {
     /// Whether this is one of the values.
     pub(super) fn contain(&self, value: &str) -> bool {
         self.0.iter().any(|choice| choice.value == value)
+    }
+
+    /// The values, as a text lists them.
+    pub(super) fn listed(&self) -> String {
+        let values = self.0.iter().take(NAMED);
+        let values: Vec<String> = values.map(|it| format!("{:?}", it.value)).collect();
+        let more = match self.0.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" or {more} more"),
+        };
+        format!("{}{more}", values.join(", "))
     }
 
     /// The member of a schema that lists them, where `titled` is its name if they have titles.

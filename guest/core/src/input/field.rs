@@ -107,6 +107,23 @@ impl Field {
         }
     }
 
+    /// What fits, in words.
+    pub(super) fn wanted(&self) -> String {
+        match &self.kind {
+            Kind::Text(text) => text.wanted(),
+            Kind::Number(bounds) => format!("a number{}", bounds.in_words()),
+            Kind::Integer(bounds) => format!("a whole number{}", bounds.in_words()),
+            Kind::Boolean(_) => "true or false".to_owned(),
+            Kind::One(choices, _) => format!("one of {}", choices.listed()),
+            Kind::Several(several) => {
+                let number = counted(several.min_items, several.max_items);
+                let number = number.map(|number| format!("{number} "));
+                let number = number.unwrap_or_default();
+                format!("a list of {number}of {}", several.choices.listed())
+            }
+        }
+    }
+
     /// Its schema.
     pub(super) fn schema(&self) -> Value {
         let mut schema = match &self.kind {
@@ -179,6 +196,20 @@ impl Text {
             && self.format.is_none_or(|format| format.fits(text))
     }
 
+    fn wanted(&self) -> String {
+        let length = counted(self.min_length, self.max_length).map(|number| {
+            let is_one = self.max_length.or(self.min_length) == Some(1);
+            let unit = if is_one { "character" } else { "characters" };
+            format!(" of {number} {unit}")
+        });
+        let format = self.format.map(|format| format!(", {}", format.in_words()));
+        format!(
+            "a text{}{}",
+            length.unwrap_or_default(),
+            format.unwrap_or_default()
+        )
+    }
+
     fn schema(&self) -> Map<String, Value> {
         let list = [
             ("minLength", self.min_length.map(Value::from)),
@@ -219,6 +250,17 @@ impl Several {
             ),
         ];
         members("array", list)
+    }
+}
+
+/// A number that may be of these, in words; `None` where it may be any.
+fn counted(least: Option<u64>, most: Option<u64>) -> Option<String> {
+    match (least, most) {
+        (None, None) => None,
+        (Some(least), None) => Some(format!("at least {least}")),
+        (None, Some(most)) => Some(format!("at most {most}")),
+        (Some(least), Some(most)) if least == most => Some(least.to_string()),
+        (Some(least), Some(most)) => Some(format!("{least} to {most}")),
     }
 }
 

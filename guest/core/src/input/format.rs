@@ -19,6 +19,16 @@ pub(super) enum Format {
 }
 
 impl Format {
+    /// What it is called, with an article.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Email => "an email address",
+            Self::Uri => "a URI",
+            Self::Date => "a date",
+            Self::DateTime => "a date-time",
+        }
+    }
+
     /// Whether a text looks like it.
     pub(super) fn fits(self, text: &str) -> bool {
         match self {

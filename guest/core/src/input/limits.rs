@@ -20,3 +20,6 @@ pub(super) const NAME_CHARS: usize = 100;
 
 /// How long the address of a page may be, in characters: what browsers are sure to take.
 pub(super) const URL_CHARS: usize = 2_000;
+
+/// How many of the values to choose from are named to who gave another one.
+pub(super) const NAMED: usize = 10;

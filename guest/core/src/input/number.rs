@@ -23,6 +23,16 @@ impl Bounds {
         self.minimum.as_ref().is_none_or(is_least) && self.maximum.as_ref().is_none_or(is_most)
     }
 
+    /// Them in words, to follow what is bounded.
+    pub(super) fn in_words(&self) -> String {
+        match (&self.minimum, &self.maximum) {
+            (None, None) => String::new(),
+            (Some(least), None) => format!(", at least {least}"),
+            (None, Some(most)) => format!(", at most {most}"),
+            (Some(least), Some(most)) => format!(", {least} to {most}"),
+        }
+    }
+
     /// Adds them to the schema of a field.
     pub(super) fn describe(&self, schema: &mut Map<String, Value>) {
         let members = [

@@ -15,6 +15,7 @@ use crate::rpc::members::{object, present};
 use crate::rpc::{Request, RpcError};
 use crate::task::durable::Loaded;
 use crate::task::lookup::lookup;
+use crate::task::misfit;
 use crate::task::record::State;
 
 #[derive(Deserialize)]
@@ -50,14 +51,16 @@ fn answer(
     if matches!(loaded.state, State::Terminal(_)) {
         return Ok(());
     }
-    let id = loaded.facts.id.as_str();
-    let JobState::Running(progress) = world.inspect(id)? else {
+    let id = &loaded.facts.id;
+    let JobState::Running(progress) = world.inspect(id.as_str())? else {
         return Ok(());
     };
     for question in Asked::by(&progress).open {
         let answer = answers.get(&question.key);
-        if let Some(fitting) = answer.and_then(|answer| fitting(&question.form, answer)) {
-            world.answer(id, &question.key, &fitting)?;
+        match answer.map(|answer| fitting(&question.form, answer)) {
+            Some(Ok(fitting)) => world.answer(id.as_str(), &question.key, &fitting)?,
+            Some(Err(why)) => misfit::remember(world, id, &question.key, &why),
+            None => {}
         }
     }
     Ok(())

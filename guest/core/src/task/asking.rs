@@ -2,8 +2,8 @@
 //!
 //! Knows which client can be asked what, and how a person answers otherwise. Does not know whether an answer fits.
 
-use super::{TaskId, status_message};
-use crate::imports::{Jobs, Progress};
+use super::{TaskId, misfit, status_message};
+use crate::imports::{Progress, Store, World};
 use crate::input::{Asked, Modes, Open, Requests};
 use crate::text::{duration, is_hidden, shorten};
 
@@ -31,13 +31,14 @@ pub(crate) struct View {
 
 /// What is to be seen of a job that runs.
 pub(crate) fn view(
-    jobs: &mut impl Jobs,
+    world: &mut impl World,
     id: &TaskId,
     progress: &Progress,
     viewer: Viewer<'_>,
 ) -> View {
     let asked = Asked::by(progress);
     let unreadable = asked.unreadable;
+    let misfit = misfit(world, id, &asked);
     let (requests, others) = asked.split(viewer.modes);
     let mut parts = Vec::new();
     if !requests.0.is_empty() {
@@ -47,9 +48,12 @@ pub(crate) fn view(
         parts.push(unasked(id, &others, viewer.answer_command));
     }
     if parts.is_empty() {
-        parts.push(status_message::working(jobs, id, progress));
+        parts.push(status_message::working(world, id, progress));
     } else {
         parts.push(format!("running for {}", duration(progress.running_ms)));
+    }
+    if let Some(why) = misfit {
+        parts.push(format!("the last answer did not fit: {why}"));
     }
     if unreadable > 0 {
         parts.push("it asks something that cannot be read, so nobody can answer it".to_owned());
@@ -58,6 +62,16 @@ pub(crate) fn view(
         message: parts.join("; "),
         requests,
     }
+}
+
+/// Why the last answer did not fit; `None` where its question is not open any more.
+fn misfit(store: &mut impl Store, id: &TaskId, asked: &Asked) -> Option<String> {
+    if asked.open.is_empty() {
+        return None;
+    }
+    let misfit = misfit::last(store, id)?;
+    let is_open = asked.open.iter().any(|question| question.key == misfit.key);
+    is_open.then_some(misfit.why)
 }
 
 /// What a job asks, for somebody who cannot be asked anything; `None` where it asks nothing.

@@ -15,6 +15,7 @@ pub(crate) mod id;
 mod idempotency;
 pub(crate) mod keys;
 pub(crate) mod lookup;
+pub(crate) mod misfit;
 pub(crate) mod order;
 pub(crate) mod poll_interval;
 pub(crate) mod record;

@@ -15,8 +15,13 @@ fn one(field: &Value) -> Form {
 }
 
 fn fit(form: &Form, answer: &Value) -> Option<Value> {
-    let text = fitting(form, &to_raw_value(answer).expect("it is a value"))?;
+    let text = fitting(form, &to_raw_value(answer).expect("it is a value")).ok()?;
     Some(serde_json::from_str(&text).expect("it is JSON"))
+}
+
+fn misfit(form: &Form, answer: &Value) -> String {
+    let answer = to_raw_value(answer).expect("it is a value");
+    fitting(form, &answer).expect_err("it does not fit")
 }
 
 /// Which values of a field fit, and are passed on as they are, and which do not.
@@ -174,4 +179,46 @@ fn an_answer_that_is_too_long_does_not_fit() {
     let answer = |length| json!({ "action": "accept", "content": { "f": "x".repeat(length) } });
     assert!(fit(&form, &answer(1_000_000)).is_some());
     assert!(fit(&form, &answer(1024 * 1024)).is_none());
+}
+
+#[test]
+fn a_misfit_says_what_would_fit() {
+    for (field, wanted) in [
+        (
+            json!({ "type": "string", "minLength": 1 }),
+            "a text of at least 1 character",
+        ),
+        (
+            json!({ "type": "string", "minLength": 2, "maxLength": 3, "format": "date-time" }),
+            "a text of 2 to 3 characters, a date-time",
+        ),
+        (json!({ "type": "number" }), "a number"),
+        (
+            json!({ "type": "integer", "minimum": 1, "maximum": 5 }),
+            "a whole number, 1 to 5",
+        ),
+        (
+            json!({ "type": "number", "maximum": 0.5 }),
+            "a number, at most 0.5",
+        ),
+        (json!({ "type": "boolean" }), "true or false"),
+        (
+            json!({ "type": "string", "enum": ["a", "b"] }),
+            "one of \"a\", \"b\"",
+        ),
+        (
+            json!({ "type": "array", "items": { "enum": ["a"] }, "maxItems": 1 }),
+            "a list of at most 1 of \"a\"",
+        ),
+    ] {
+        let answer = json!({ "action": "accept", "content": { "f": {} } });
+        assert_eq!(
+            misfit(&one(&field), &answer),
+            format!("`f` has to be {wanted}")
+        );
+    }
+    let form = one(&json!({ "type": "boolean" }));
+    let missing = json!({ "action": "accept", "content": {} });
+    assert_eq!(misfit(&form, &missing), "`f` is missing");
+    assert!(misfit(&form, &json!(1)).starts_with("it has to be an object with `action`"));
 }
