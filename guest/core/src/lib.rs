@@ -16,6 +16,7 @@ mod limits;
 mod meta;
 mod methods;
 mod outcome;
+mod policy;
 mod rpc;
 mod server;
 mod task;

@@ -1,0 +1,174 @@
+//! Which commands a person has to confirm.
+//!
+//! A seat belt and no security boundary: it keeps an agent that means well from doing by mistake what its user wants to
+//! be asked about. Whoever wants to get around it can, with a script in a file, another program, or another spelling.
+//! So it asks rather too often than too rarely: a command that cannot be taken apart with certainty counts for every
+//! rule.
+//!
+//! Knows shell lines and patterns; knows no protocol, and not how anybody is asked.
+
+mod command;
+mod limits;
+mod line;
+mod pattern;
+mod word;
+
+use serde_json::Value;
+
+use self::command::{Visitor, visit, visit_line};
+use self::limits::{REASON_CHARS, RULES};
+use self::pattern::{Candidate, Pattern};
+use self::word::Word;
+use crate::imports::Command;
+use crate::text::is_hidden;
+
+/// All rules, in the order in which they were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Policy {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    pattern: Pattern,
+    reason: String,
+}
+
+/// Why a command needs a confirmation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Concern<'a> {
+    /// The rules that name it, or may: pattern and reason, at least one.
+    pub(crate) rules: Vec<(&'a str, &'a str)>,
+    /// Why it counts for every rule, in words; `None` where it can be taken apart with certainty.
+    pub(crate) doubt: Option<&'static str>,
+}
+
+/// A part of a policy that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrongPolicy {
+    /// Where: a JSON pointer (RFC 6901) from the list of rules on.
+    pub(crate) at: String,
+    /// What it has to be.
+    pub(crate) reason: String,
+}
+
+impl Policy {
+    /// Reads a list of objects with `pattern` and `reason`.
+    ///
+    /// # Errors
+    /// [`WrongPolicy`] for the first thing that is wrong.
+    pub(crate) fn parse(value: &Value) -> Result<Self, WrongPolicy> {
+        let rules = value.as_array().filter(|rules| rules.len() <= RULES);
+        let Some(rules) = rules else {
+            return Err(wrong(
+                String::new(),
+                &format!(
+                    "has to be an array of at most {RULES} objects with `pattern` and `reason`"
+                ),
+            ));
+        };
+        let rules = rules.iter().enumerate();
+        let rules = rules.map(|(index, rule)| Rule::parse(&format!("/{index}"), rule));
+        Ok(Self {
+            rules: rules.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Why a command needs a confirmation; `None` where it needs none.
+    pub(crate) fn concern(&self, command: &Command) -> Option<Concern<'_>> {
+        if self.rules.is_empty() {
+            return None;
+        }
+        let mut look = Look {
+            rules: &self.rules,
+            is_named: vec![false; self.rules.len()],
+            doubt: None,
+        };
+        match command {
+            Command::Shell(line) => visit_line(line, 0, &mut look),
+            Command::Program(words) => {
+                let words: Vec<Word> = words.iter().map(|word| Word::literal(word)).collect();
+                visit(&words, 0, &mut look);
+            }
+        }
+        look.concern()
+    }
+}
+
+impl Rule {
+    fn parse(at: &str, value: &Value) -> Result<Self, WrongPolicy> {
+        let Some(members) = value.as_object() else {
+            return Err(wrong(
+                at.to_owned(),
+                "has to be an object with `pattern` and `reason`",
+            ));
+        };
+        let known = ["pattern", "reason"];
+        if let Some(name) = members.keys().find(|name| !known.contains(&name.as_str())) {
+            let name = name.replace('~', "~0").replace('/', "~1");
+            return Err(wrong(
+                format!("{at}/{name}"),
+                "is unknown: a rule has `pattern` and `reason`",
+            ));
+        }
+        let text = |name: &str| {
+            members
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let pattern = Pattern::parse(text("pattern"))
+            .map_err(|reason| wrong(format!("{at}/pattern"), &reason))?;
+        let reason = text("reason");
+        let is_long = reason.chars().count() > REASON_CHARS;
+        if is_long || reason.trim().is_empty() || reason.chars().any(is_hidden) {
+            return Err(wrong(
+                format!("{at}/reason"),
+                &format!(
+                    "has to be a line of 1 to {REASON_CHARS} characters, which the person is shown"
+                ),
+            ));
+        }
+        let reason = reason.to_owned();
+        Ok(Self { pattern, reason })
+    }
+}
+
+fn wrong(at: String, reason: &str) -> WrongPolicy {
+    let reason = reason.to_owned();
+    WrongPolicy { at, reason }
+}
+
+/// What was found of a command so far.
+struct Look<'a> {
+    rules: &'a [Rule],
+    is_named: Vec<bool>,
+    doubt: Option<&'static str>,
+}
+
+impl<'a> Look<'a> {
+    fn concern(self) -> Option<Concern<'a>> {
+        let rules = self.rules.iter().zip(&self.is_named);
+        let found = rules.filter(|(_, is_named)| **is_named || self.doubt.is_some());
+        let rules: Vec<_> = found
+            .map(|(rule, _)| (rule.pattern.text(), rule.reason.as_str()))
+            .collect();
+        let doubt = self.doubt;
+        (!rules.is_empty()).then_some(Concern { rules, doubt })
+    }
+}
+
+impl Visitor for Look<'_> {
+    fn candidate(&mut self, candidate: &Candidate<'_>) {
+        for (rule, is_named) in self.rules.iter().zip(&mut self.is_named) {
+            *is_named = *is_named || rule.pattern.may_match(candidate);
+        }
+    }
+
+    fn doubt(&mut self, why: &'static str) {
+        self.doubt.get_or_insert(why);
+    }
+}
+
+#[cfg(test)]
+mod tests;
