@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::policy::{Policy, WrongPolicy};
+
 /// What can be configured. Each member of the JSON object is optional.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Config {
@@ -25,6 +27,10 @@ pub(crate) struct Config {
     /// `answerCommand`: the shell command that answers a task's questions when a space and its id are appended; as
     /// `showCommand`.
     pub(crate) answer_command: Option<String>,
+    /// `runCommand`: the shell command that runs a command when a space and that are appended; as `showCommand`.
+    pub(crate) run_command: Option<String>,
+    /// `confirm`: which commands a person has to confirm; none by default.
+    pub(crate) confirm: Policy,
 }
 
 impl Default for Config {
@@ -36,6 +42,8 @@ impl Default for Config {
             output_limit_bytes: 64 * 1024 * 1024,
             show_command: None,
             answer_command: None,
+            run_command: None,
+            confirm: Policy::default(),
         }
     }
 }
@@ -66,6 +74,8 @@ impl Config {
                 }
                 "showCommand" => config.show_command = Some(line(name, value)?),
                 "answerCommand" => config.answer_command = Some(line(name, value)?),
+                "runCommand" => config.run_command = Some(line(name, value)?),
+                "confirm" => config.confirm = Policy::parse(value).map_err(in_confirm)?,
                 _ => return Err(ConfigError::UnknownMember(name.clone())),
             }
         }
@@ -81,6 +91,13 @@ fn integer(name: &str, value: &Value, min: u64, max: u64) -> Result<u64, ConfigE
             min,
             max,
         }),
+    }
+}
+
+fn in_confirm(wrong: WrongPolicy) -> ConfigError {
+    ConfigError::Wrong {
+        at: format!("/confirm{}", wrong.at),
+        reason: wrong.reason,
     }
 }
 
@@ -111,6 +128,13 @@ pub enum ConfigError {
     },
     /// The member of this name is not one line of text.
     NotALine(String),
+    /// A part of a member is not what it has to be.
+    Wrong {
+        /// Where it is: a JSON pointer (RFC 6901).
+        at: String,
+        /// What it has to be.
+        reason: String,
+    },
 }
 
 impl fmt::Display for ConfigError {
@@ -121,11 +145,12 @@ impl fmt::Display for ConfigError {
             Self::UnknownMember(name) => write!(
                 f,
                 "unknown member `{name}`: there are `syncLimitMs`, `directLimitMs`, `graceMs`, \
-                 `outputLimitBytes`, `showCommand` and `answerCommand`"
+                 `outputLimitBytes`, `showCommand`, `answerCommand`, `runCommand` and `confirm`"
             ),
             Self::OutOfRange { member, min, max } => {
                 write!(f, "`{member}` has to be an integer from {min} to {max}")
             }
+            Self::Wrong { at, reason } => write!(f, "`{at}` {reason}"),
             Self::NotALine(member) => write!(
                 f,
                 "`{member}` has to be one line of text, without control characters"

@@ -18,6 +18,7 @@ mod meta;
 mod methods;
 mod outcome;
 mod policy;
+mod rounds;
 mod rpc;
 mod server;
 mod task;

@@ -58,7 +58,7 @@ impl Scene {
         let reply = self.ask("tasks/update", &json!({}), answers);
         assert_eq!(reply["result"]["resultType"], "complete", "{reply}");
         assert_eq!(
-            reply["result"].as_object().map(|it| it.len()),
+            reply["result"].as_object().map(serde_json::Map::len),
             Some(2),
             "{reply}"
         );

@@ -90,6 +90,27 @@ impl Form {
         })
     }
 
+    /// A form with nothing but one box, which is to be ticked or not.
+    pub(crate) fn yes_or_no(message: String, name: &str, title: &str) -> Self {
+        let fields = Fields {
+            fields: vec![(name.to_owned(), Field::yes_or_no(title))],
+            required: vec![name.to_owned()],
+        };
+        Self {
+            mode: Mode::Form,
+            message,
+            subject: Subject::RequestedSchema(fields),
+        }
+    }
+
+    /// The same form, where a line about it comes first.
+    pub(crate) fn preceded_by(self, line: &str) -> Self {
+        Self {
+            message: format!("{line}\n\n{}", self.message),
+            ..self
+        }
+    }
+
     /// How a person gives what is asked for.
     pub(super) fn mode(&self) -> Mode {
         self.mode

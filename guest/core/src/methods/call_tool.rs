@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::before_start::{self, Verdict};
 use super::resume_call::{self, Wakened};
 use super::ticket::{HeldCall, WaitingCall};
 use crate::config::Config;
@@ -18,11 +19,13 @@ use crate::imports::World;
 use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
+use crate::rounds::{Rounds, Subject};
 use crate::rpc::members::{object, present, read, repeated, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
+use crate::task::permit::Permit;
 use crate::task::record::Facts;
 use crate::task::settle::Clock;
 use crate::task::start::Remains;
@@ -44,6 +47,11 @@ pub(super) struct Call<'a> {
 /// What a call is told whose idempotency key does not become free in time.
 pub(super) const ENDING: &str = "the command was not run: the task that this idempotencyKey stands for has \
     expired, and its job is still being stopped; call again later, or with a new key";
+
+/// What a call is told whose confirmation was used before.
+const USED_UP: &str = "`requestState` was used: a command was started with this confirmation before, so nothing was \
+    run now; to run the command again, make the call without `requestState` and `inputResponses`, and it is asked for \
+    anew";
 
 #[derive(Deserialize)]
 struct Params<'a> {
@@ -107,11 +115,27 @@ fn attempt(
 ) -> Result<Outcome, RpcError> {
     let call = held.call;
     let id = &call.request.id;
-    let arguments = match arguments(call.request)? {
-        Ok(arguments) => arguments,
+    let brought = before_start::brought(call.request)?;
+    let given = match arguments(call.request)? {
+        Ok(given) => given,
         Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
     };
-    let order = Order::new(arguments, config);
+    let subject = Subject {
+        principal: &cx.principal,
+        tool: "run",
+        arguments: &given,
+        now: cx.now,
+    };
+    let mut rounds = Rounds::take_up(world, subject, brought)?;
+    let mut order = match Arguments::parse(Some(&given)) {
+        Ok(arguments) => Order::new(arguments, config),
+        Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
+    };
+    let verdict = before_start::judge(config, call.request, &mut rounds, &order)?;
+    order.permit = match &verdict {
+        Verdict::Start(permit) => permit.clone(),
+        Verdict::Ask(..) | Verdict::Refuse(_) => Permit::Missing,
+    };
     // As if the job had ended: the task may have.
     let wakened = Wakened {
         config,
@@ -137,6 +161,8 @@ fn attempt(
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
         Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
+        Begun::Unconfirmed => before_start::answer(world, call.request, rounds, verdict),
+        Begun::Refused(Refused::UsedUp) => Err(RpcError::InvalidParams(USED_UP.to_owned())),
         Begun::Refused(refused) => {
             let text = refusal_in_words(&refused, &order);
             Ok(tool_result(id, ToolResult::refused(text)))
@@ -149,8 +175,8 @@ pub(super) fn tool_result(id: &Id, result: ToolResult) -> Outcome {
     Outcome::Reply(reply::complete(id, CallResult::from(result)))
 }
 
-/// The arguments of `run`, or the text that tells the model what is wrong with them.
-fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcError> {
+/// The arguments of `run` as they came, or the text that tells the model what is wrong with them.
+fn arguments(request: &Request<'_>) -> Result<Result<Map<String, Value>, String>, RpcError> {
     let params: Params<'_> = object("params", request.params)?;
     let name = string("name", params.name)?;
     if name != "run" {
@@ -159,12 +185,12 @@ fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcErro
         return Err(RpcError::InvalidParams(detail));
     }
     let Some(raw) = params.arguments else {
-        return Ok(Arguments::parse(None));
+        return Ok(Ok(Map::new()));
     };
     let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
     Ok(match given_twice(raw) {
         Some(argument) => Err(Arguments::repeated(argument)),
-        None => values(arguments).and_then(|arguments| Arguments::parse(Some(&arguments))),
+        None => values(arguments),
     })
 }
 
@@ -249,6 +275,7 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
+        Refused::UsedUp => USED_UP.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which method is answered by which module.
 
+mod before_start;
 pub(crate) mod call_tool;
 mod cancel_task;
 mod cancelled;

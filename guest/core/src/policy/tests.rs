@@ -246,14 +246,14 @@ fn a_concern_has_the_reasons_in_order() {
 #[test]
 fn a_long_command_is_compared_in_time() {
     let long = [
-        format!("rm {}", "-x ".repeat(40_000)),
-        format!("sudo {}", "rm ".repeat(40_000)),
-        format!("xargs {}", "sh ".repeat(40_000)),
-        format!("docker{}", "r".repeat(120_000)),
-        "sh -c ".repeat(20_000),
-        "eval ".repeat(20_000),
-        format!("rm {}", "$x ".repeat(40_000)),
-        format!("rm {}", "* ".repeat(40_000)),
+        format!("rm {}", "-x ".repeat(10_000)),
+        format!("sudo {}", "rm ".repeat(10_000)),
+        format!("xargs {}", "sh ".repeat(10_000)),
+        format!("docker{}", "r".repeat(30_000)),
+        "sh -c ".repeat(5_000),
+        "eval ".repeat(5_000),
+        format!("rm {}", "$x ".repeat(10_000)),
+        format!("rm {}", "* ".repeat(10_000)),
     ];
     for line in long {
         policy().concern(&Command::Shell(line));

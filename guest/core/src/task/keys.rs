@@ -8,6 +8,8 @@
 //! | `expiry/<time>/<id>` | when something has to go: the task, later its tombstone |
 //! | `key/<principal>/<key>` | which task an idempotency key stands for: its id as JSON text |
 //! | `sweep/live` | where the last sweep of `live/` stopped |
+//! | `secret/request-state` | the key with which servers seal what clients carry for them |
+//! | `used-state/<time>/<id>` | that a confirmation was used, until a sweep at this time or later |
 //!
 //! Times have 20 digits, so that keys sort as numbers do. A principal is escaped, so that it ends at the
 //! next `/` whatever characters it has; an idempotency key comes last and needs no escaping.
@@ -26,6 +28,23 @@ pub(crate) const EXPIRY: &str = "expiry/";
 
 /// Where the last sweep of [`LIVE`] stopped.
 pub(crate) const SWEEP_LIVE: &str = "sweep/live";
+
+/// Where the key is with which servers seal what clients carry for them.
+pub(crate) const REQUEST_STATE_SECRET: &str = "secret/request-state";
+
+/// The prefix of all confirmations that were used.
+pub(crate) const USED_STATE: &str = "used-state/";
+
+/// Where it says that a confirmation of this name was used, until `time`, in milliseconds since 1970.
+pub(crate) fn used_state(time: u64, name: &str) -> String {
+    format!("{USED_STATE}{time:020}/{name}")
+}
+
+/// Reads the time back from [`used_state`]; `None` where the key is not ours.
+pub(crate) fn parse_used_state(key: &str) -> Option<u64> {
+    let (time, _) = key.strip_prefix(USED_STATE)?.split_once('/')?;
+    time.parse().ok()
+}
 
 /// Where the record of a task is.
 pub(crate) fn task(id: &TaskId) -> String {

@@ -15,6 +15,7 @@ mod idempotency;
 pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod order;
+pub(crate) mod permit;
 pub(crate) mod poll_interval;
 pub(crate) mod record;
 pub(crate) mod settle;

@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::imports::JobSpec;
+use crate::task::permit::Permit;
 use crate::tool::run::Arguments;
 
 /// A job to run as a task.
@@ -15,6 +16,8 @@ pub(crate) struct Order {
     pub(crate) ttl_ms: Option<u64>,
     /// What makes a repeated call the same call.
     pub(crate) idempotency_key: Option<String>,
+    /// What lets its job be started.
+    pub(crate) permit: Permit,
 }
 
 impl Order {
@@ -35,6 +38,7 @@ impl Order {
             label: arguments.label,
             ttl_ms: arguments.ttl_ms,
             idempotency_key: arguments.idempotency_key,
+            permit: Permit::Unneeded,
         }
     }
 }

@@ -72,6 +72,9 @@ pub(crate) struct Facts {
     pub(crate) label: Option<String>,
     /// The idempotency key that stands for it.
     pub(crate) idempotency_key: Option<String>,
+    /// When the call came with which a person confirmed it, in milliseconds since 1970; `None` where nobody had to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) confirmed_at: Option<u64>,
     /// What is to run, kept as text since most readers do not need it.
     pub(crate) spec: Box<RawValue>,
 }

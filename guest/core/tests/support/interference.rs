@@ -20,6 +20,8 @@ pub(crate) struct Interference {
 pub(crate) enum Call {
     /// Handles this message.
     Message(String),
+    /// Handles this message, configured like this.
+    Configured(String, String),
     /// Looks after tasks.
     Sweep,
 }
@@ -44,6 +46,10 @@ impl FakeWorld {
         let cx = &interference.cx;
         let outcome = match &interference.call {
             Call::Message(body) => server.message(self, cx, body),
+            Call::Configured(config, body) => {
+                let server = Server::configure(config).expect("a valid configuration");
+                server.message(self, cx, body)
+            }
             Call::Sweep => {
                 server.sweep(self, cx.now);
                 Outcome::Nothing

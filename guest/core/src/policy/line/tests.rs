@@ -110,6 +110,6 @@ fn a_long_line_is_read_in_time() {
     for part in [
         "[", "{", "a ", "'", "\\", "$", "<<a\n", "[]", "`", "\"", "$(", "${",
     ] {
-        read(&part.repeat(128 * 1024 / part.len()), 0);
+        read(&part.repeat(32 * 1024 / part.len()), 0);
     }
 }
