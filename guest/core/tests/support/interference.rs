@@ -4,6 +4,10 @@ use backburner_core::{Context, Outcome, Server};
 
 use super::FakeWorld;
 
+/// How the other server is configured where nothing else is said.
+const CONFIG: &str =
+    r#"{"directLimitMs":0,"confirm":[{"pattern":"guarded ...","reason":"it is guarded"}]}"#;
+
 /// A call that another server handles as a whole, between two imports of the one that it interrupts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interference {
@@ -42,7 +46,7 @@ impl FakeWorld {
     /// The other server is another process: what goes wrong in this one does not concern it.
     fn handle_elsewhere(&mut self, interference: &Interference) -> Outcome {
         let faults = std::mem::take(&mut self.faults);
-        let server = Server::configure(r#"{"directLimitMs":0}"#).expect("a valid configuration");
+        let server = Server::configure(CONFIG).expect("a valid configuration");
         let cx = &interference.cx;
         let outcome = match &interference.call {
             Call::Message(body) => server.message(self, cx, body),
