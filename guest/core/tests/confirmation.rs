@@ -6,10 +6,11 @@
 )]
 mod support;
 
+use backburner_core::Server;
 use serde_json::{Value, json};
 
 use support::host::parse;
-use support::messages::{Client, about, run, with_elicitation};
+use support::messages::{Client, about, request, run, with_elicitation};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
@@ -474,6 +475,26 @@ fn any_server_of_the_store_takes_up_what_another_one_asked() {
     let reply = host().ask(&mut elsewhere, &call(&removal(), &answered(&state, &yes())));
     assert_rejected(&reply, "is not one that this server gave");
     assert!(elsewhere.jobs.starts.is_empty());
+}
+
+#[test]
+fn a_model_is_told_that_there_are_rules() {
+    let told = |config: &str| {
+        let body = request(1, Client::Plain, "server/discover", json!({}));
+        let reply = Host::new(config, "user").ask(&mut FakeWorld::new(1), &body);
+        reply["result"]["instructions"]
+            .to_string()
+            .contains("confirmed")
+    };
+    assert!(told(CONFIG));
+    assert!(!told("{}"));
+}
+
+#[test]
+fn a_wrong_policy_is_refused_with_its_place() {
+    let config = r#"{"confirm":[{"pattern":"rm","reason":"r"},{"pattern":"","reason":"r"}]}"#;
+    let error = Server::configure(config).expect_err("a pattern is empty");
+    assert!(error.to_string().contains("/confirm/1/pattern"), "{error}");
 }
 
 #[test]

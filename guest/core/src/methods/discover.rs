@@ -35,6 +35,10 @@ pub(super) fn handle(config: &Config, request: &Request<'_>) -> Outcome {
     Outcome::Reply(reply::complete(&request.id, result))
 }
 
+/// What a model is told where there is a policy.
+const CONFIRMED: &str = " Some commands run only after the user has confirmed them: they are asked, or where this \
+    client cannot ask, the call is refused and says why.";
+
 /// For a model, beside the tool's own description.
 fn instructions(config: &Config) -> String {
     let quick = if config.direct_limit_ms > 0 {
@@ -55,6 +59,11 @@ fn instructions(config: &Config) -> String {
          later session: keep the task id. With the Tasks extension {quick}: poll it with tasks/get no \
          faster than its pollIntervalMs, read its statusMessage for the elapsed time and the last line of output, \
          and stop it with tasks/cancel. Without it, {wait}. Give an idempotencyKey where a call must not run \
-         twice even if its reply is lost."
+         twice even if its reply is lost.{}",
+        if config.confirm.is_empty() {
+            ""
+        } else {
+            CONFIRMED
+        }
     )
 }

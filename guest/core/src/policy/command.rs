@@ -2,7 +2,7 @@
 
 use super::limits::DEPTH;
 use super::line::{self, Script};
-use super::pattern::{Candidate, End, Place, base_name};
+use super::pattern::{Candidate, End, Place};
 use super::word::Word;
 
 /// What may stand before a command without being one.
@@ -11,7 +11,7 @@ const RESERVED: [&str; 13] = [
 ];
 
 /// Programs, and words of a shell, whose later arguments are a command.
-const RUNNERS: [&str; 39] = [
+const RUNNERS: [&str; 41] = [
     "backburner",
     "builtin",
     "busybox",
@@ -32,6 +32,7 @@ const RUNNERS: [&str; 39] = [
     "nsenter",
     "numactl",
     "parallel",
+    "pkexec",
     "runuser",
     "script",
     "setpriv",
@@ -51,6 +52,7 @@ const RUNNERS: [&str; 39] = [
     "unshare",
     "watch",
     "xargs",
+    "xvfb-run",
 ];
 
 /// Those of them whose first argument that is no option is not the command yet.
@@ -127,10 +129,10 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
         return;
     };
     let words = &words[start..];
-    let Some(program) = words[0].text() else {
+    let Some(name) = words[0].base_name() else {
         return visitor.doubt(UNKNOWN_NAME);
     };
-    let name = base_name(&program);
+    let name = name.as_str();
     if name == "case" {
         return visitor.doubt("what a `case` runs is not looked for");
     }
@@ -207,8 +209,8 @@ fn visit_runner(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut imp
     }
     // A shell may be among what it runs. What is behind the first one is behind all of them.
     let is_shell = |word: &Word| {
-        let text = word.text().unwrap_or_default();
-        base_name(&text) == "eval" || SHELLS.contains(&base_name(&text))
+        let name = word.base_name().unwrap_or_default();
+        name == "eval" || SHELLS.contains(&name.as_str())
     };
     if let Some(place) = arguments.iter().position(is_shell) {
         visit(&arguments[place..], depth, visitor);

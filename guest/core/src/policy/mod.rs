@@ -74,6 +74,11 @@ impl Policy {
         })
     }
 
+    /// Whether no command needs a confirmation.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
     /// Why a command needs a confirmation; `None` where it needs none.
     pub(crate) fn concern(&self, command: &Command) -> Option<Concern<'_>> {
         if self.rules.is_empty() {

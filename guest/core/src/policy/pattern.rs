@@ -161,26 +161,10 @@ fn item(word: &str) -> Item {
 /// Whether a word may name this program: its directory counts only where the pattern names one.
 fn may_be_program(tokens: &[Token], word: &Word) -> bool {
     let names_directory = tokens.contains(&Token::Character('/'));
-    if names_directory || !word.is_known() {
-        return may_be(tokens, word);
+    match word.base_name() {
+        Some(name) if !names_directory => may_be(tokens, &Word::literal(&name)),
+        _ => may_be(tokens, word),
     }
-    let slashes = word.pieces().filter(|piece| **piece == SLASH).count();
-    let mut slashes_left = slashes;
-    may_be_pieces(
-        tokens,
-        word.pieces().skip_while(|piece| {
-            let is_directory = slashes_left > 0;
-            slashes_left -= usize::from(is_directory && **piece == SLASH);
-            is_directory
-        }),
-    )
-}
-
-const SLASH: Piece = Piece::Character('/');
-
-/// The name of a program without its directory.
-pub(super) fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }
 
 /// Whether a word may have this form.
@@ -190,14 +174,10 @@ fn may_be(tokens: &[Token], word: &Word) -> bool {
     if is_no_option && tokens.first() == Some(&Token::Character('-')) {
         return false;
     }
-    may_be_pieces(tokens, word.pieces())
-}
-
-fn may_be_pieces<'a>(tokens: &[Token], pieces: impl Iterator<Item = &'a Piece>) -> bool {
     let mut reached = vec![false; tokens.len() + 1];
     reached[0] = true;
     skip_stars(tokens, &mut reached);
-    for piece in pieces {
+    for piece in word.pieces() {
         match piece {
             Piece::Character(character) => advance(tokens, &mut reached, *character),
             Piece::Unknown | Piece::Glob => reach_all_behind(&mut reached),

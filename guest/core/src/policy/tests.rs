@@ -83,6 +83,9 @@ fn the_directory_of_a_program_counts_where_the_pattern_names_one() {
     check("/usr/bin/special", "/usr/bin/special");
     check("special", "");
     check("/opt/special", "");
+    check("\"$HOME/bin/docker\" ps", "docker");
+    check("\"$HOME/bin/tool\" ps", "");
+    check("\"$x\"/special", "/usr/bin/special");
 }
 
 #[test]
@@ -192,6 +195,8 @@ fn what_cannot_be_taken_apart_counts_for_every_rule() {
         "$x -r y",
         "trap \"$x\" EXIT",
         "r$x -r y",
+        "$HOME/bin/tool -r y",
+        "\"$HOME/bin/$x\" -r y",
         "$(which rm) -r y",
         "/bin/r? -r y",
         "eval \"$x\"",

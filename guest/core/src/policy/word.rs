@@ -82,11 +82,19 @@ impl Word {
 
     /// Its text; `None` where a part of it is not known.
     pub(super) fn text(&self) -> Option<String> {
-        let known = |piece: &Piece| match piece {
-            Piece::Character(character) => Some(*character),
-            Piece::Unknown | Piece::Glob => None,
-        };
         self.pieces.iter().map(known).collect()
+    }
+
+    /// What is behind its last `/`: the name of a program without its directory. `None` where that is not known, or may be
+    /// several words.
+    pub(super) fn base_name(&self) -> Option<String> {
+        let parts = self.pieces.rsplit(|piece| *piece == Piece::Character('/'));
+        let base = parts.into_iter().next().unwrap_or_default();
+        let is_one = self.spread == Spread::One || self.is_known();
+        base.iter()
+            .map(known)
+            .collect::<Option<_>>()
+            .filter(|_| is_one)
     }
 
     /// Its text as a part of a shell line, in which a shell expands later what is not known yet.
@@ -104,10 +112,13 @@ impl Word {
 
     /// The text up to its first part that is not known.
     pub(super) fn beginning(&self) -> String {
-        let known = |piece: &Piece| match piece {
-            Piece::Character(character) => Some(*character),
-            Piece::Unknown | Piece::Glob => None,
-        };
         self.pieces.iter().map_while(known).collect()
+    }
+}
+
+fn known(piece: &Piece) -> Option<char> {
+    match piece {
+        Piece::Character(character) => Some(*character),
+        Piece::Unknown | Piece::Glob => None,
     }
 }
