@@ -68,8 +68,8 @@ struct RawSchema {
 }
 
 impl Form {
-    /// Reads what a job asks; `None` where it makes no sense.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    /// Reads what a job or a tool asks; `None` where it makes no sense.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.len() > FORM_BYTES {
             return None;
         }

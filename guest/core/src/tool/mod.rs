@@ -3,6 +3,11 @@
 //! Knows what a tool's arguments mean and what its result says; knows no JSON-RPC and no task state.
 
 pub(crate) mod run;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "for tools of the configuration")
+)]
+pub(crate) mod user_arguments;
 
 use serde_json::Value;
 
