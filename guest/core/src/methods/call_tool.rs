@@ -5,34 +5,23 @@
 //!
 //! *Source:* MCP 2026-07-28, Tools, Calling Tools; SEP-2663, Task Creation.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-
-use super::before_start::{self, Verdict};
+use super::before_start::{self, Prepared};
 use super::resume_call::{self, Wakened};
 use super::ticket::{HeldCall, WaitingCall};
 use crate::config::Config;
 use crate::imports::World;
-use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
+use crate::limits::{ENDING_WAIT_MS, PATIENCE_MS};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
-use crate::rounds::{Rounds, Subject};
-use crate::rpc::members::{object, present, read, repeated, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
-use crate::task::permit::Permit;
 use crate::task::record::Facts;
 use crate::task::settle::Clock;
 use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
-use crate::text::shorten;
-use crate::tool::ToolResult;
-use crate::tool::run::Arguments;
+use crate::tool::{Mode, ToolResult};
 use crate::wording;
 
 /// A call and who makes it.
@@ -52,22 +41,6 @@ pub(super) const ENDING: &str = "the command was not run: the task that this ide
 const USED_UP: &str = "`requestState` was used: a command was started with this confirmation before, so nothing was \
     run now; to run the command again, make the call without `requestState` and `inputResponses`, and it is asked for \
     anew";
-
-#[derive(Deserialize)]
-struct Params<'a> {
-    #[serde(default, borrow, deserialize_with = "present")]
-    name: Option<&'a RawValue>,
-    /// `null` counts as none, as some models write it for a tool's optional parts.
-    #[serde(default, borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-/// The argument that is an object itself.
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(default, borrow)]
-    env: Option<&'a RawValue>,
-}
 
 /// Begins the job and waits for it a while.
 pub(super) fn handle(
@@ -115,27 +88,11 @@ fn attempt(
 ) -> Result<Outcome, RpcError> {
     let call = held.call;
     let id = &call.request.id;
-    let brought = before_start::brought(call.request)?;
-    let given = match arguments(call.request)? {
-        Ok(given) => given,
-        Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
+    let prepared = match before_start::prepare(config, world, cx, call)? {
+        Ok(prepared) => prepared,
+        Err(outcome) => return Ok(outcome),
     };
-    let subject = Subject {
-        principal: &cx.principal,
-        tool: "run",
-        arguments: &given,
-        now: cx.now,
-    };
-    let mut rounds = Rounds::take_up(world, subject, brought)?;
-    let mut order = match Arguments::parse(Some(&given)) {
-        Ok(arguments) => Order::new(arguments, config),
-        Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
-    };
-    let verdict = before_start::judge(config, call.request, &mut rounds, &order)?;
-    order.permit = match &verdict {
-        Verdict::Start(permit) => permit.clone(),
-        Verdict::Ask(..) | Verdict::Refuse(_) => Permit::Missing,
-    };
+    let Prepared { order, mode, .. } = &prepared;
     // As if the job had ended: the task may have.
     let wakened = Wakened {
         config,
@@ -143,8 +100,8 @@ fn attempt(
         why: Wake::JobEnded,
         clock: Clock::Old,
     };
-    match begin(world, cx, &order)? {
-        Begun::Task(facts) if is_direct(config, call.client) => {
+    match begin(world, cx, order)? {
+        Begun::Task(facts) if is_direct(config, call.client, *mode) => {
             Ok(waiting(config, cx, call, &facts).wait())
         }
         Begun::Task(facts) => {
@@ -161,10 +118,10 @@ fn attempt(
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
         Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
-        Begun::Unconfirmed => before_start::answer(world, call.request, rounds, verdict),
+        Begun::Unconfirmed => prepared.unconfirmed(world, id),
         Begun::Refused(Refused::UsedUp) => Err(RpcError::InvalidParams(USED_UP.to_owned())),
         Begun::Refused(refused) => {
-            let text = refusal_in_words(&refused, &order);
+            let text = refusal_in_words(&refused, order);
             Ok(tool_result(id, ToolResult::refused(text)))
         }
     }
@@ -175,61 +132,43 @@ pub(super) fn tool_result(id: &Id, result: ToolResult) -> Outcome {
     Outcome::Reply(reply::complete(id, CallResult::from(result)))
 }
 
-/// The arguments of `run` as they came, or the text that tells the model what is wrong with them.
-fn arguments(request: &Request<'_>) -> Result<Result<Map<String, Value>, String>, RpcError> {
-    let params: Params<'_> = object("params", request.params)?;
-    let name = string("name", params.name)?;
-    if name != "run" {
-        let name = shorten(&name, ECHOED_CHARS);
-        let detail = format!("unknown tool: {name}, the tools are: run");
-        return Err(RpcError::InvalidParams(detail));
+/// Whether such a client may be answered with a result of such a tool, and not only with a task.
+pub(super) fn is_direct(config: &Config, client: Client, mode: Mode) -> bool {
+    match mode {
+        Mode::Auto => client == Client::Plain || config.direct_limit_ms > 0,
+        Mode::Required => false,
+        Mode::Never => true,
     }
-    let Some(raw) = params.arguments else {
-        return Ok(Ok(Map::new()));
-    };
-    let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
-    Ok(match given_twice(raw) {
-        Some(argument) => Err(Arguments::repeated(argument)),
-        None => values(arguments),
-    })
 }
 
-/// The arguments as values; the text that tells the model which one cannot be read otherwise.
-fn values(arguments: BTreeMap<String, &RawValue>) -> Result<Map<String, Value>, String> {
-    let read = |(name, raw)| match read(raw) {
-        Ok(value) => Ok((name, value)),
-        Err(why) => Err(Arguments::unreadable(name, why)),
-    };
-    arguments.into_iter().map(read).collect()
-}
-
-/// The first argument, or variable in `env`, that is given twice.
-fn given_twice(arguments: &RawValue) -> Option<String> {
-    if let Some(name) = repeated(arguments) {
-        return Some(name);
+/// How long a call of this configured tool, or of `run`, waits that is not answered with a task, in milliseconds;
+/// `None` for as long as it takes.
+pub(super) fn patience_ms(config: &Config, tool: Option<&str>) -> Option<u64> {
+    let tool = tool.and_then(|name| config.catalogue.tool(name));
+    match tool {
+        Some(tool) if tool.mode == Mode::Never => None,
+        Some(tool) => Some(tool.sync_limit_ms.unwrap_or(config.sync_limit_ms)),
+        None => Some(config.sync_limit_ms),
     }
-    let inner: Inner<'_> = serde_json::from_str(arguments.get()).ok()?;
-    Some(format!("env.{}", repeated(inner.env?)?))
-}
-
-/// Whether such a client may be answered with a result, and not only with a task.
-pub(super) fn is_direct(config: &Config, client: Client) -> bool {
-    client == Client::Plain || config.direct_limit_ms > 0
 }
 
 /// How the call waits for its job; not at all where its client gets a task at once.
 fn waiting(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> WaitingCall {
-    let limit_ms = match call.client {
-        Client::Tasks => config.direct_limit_ms,
-        Client::Plain => config.sync_limit_ms,
+    let (client, limit_ms) = match (call.client, patience_ms(config, facts.tool_name())) {
+        // Such a client is answered like one that does not know tasks.
+        (_, None) => (Client::Plain, None),
+        (Client::Tasks, Some(_)) => (Client::Tasks, Some(config.direct_limit_ms)),
+        (Client::Plain, limit_ms) => (Client::Plain, limit_ms),
     };
     WaitingCall {
         request: call.request.id.clone(),
         task: facts.id.clone(),
-        client: call.client,
-        deadline: cx.now.saturating_add(limit_ms),
+        client,
+        deadline: limit_ms.map_or(u64::MAX, |limit_ms| cx.now.saturating_add(limit_ms)),
         is_repeated: false,
-        start_by: None,
+        start_by: limit_ms
+            .is_none()
+            .then(|| cx.now.saturating_add(PATIENCE_MS)),
         look_at: None,
     }
 }
@@ -256,6 +195,11 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
             wording::not_run(error, key_is_used)
         }
+        Refused::OtherOrder(_) if order.tool.is_some() => format!(
+            "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
+             that call exactly to get its task",
+            order.idempotency_key.as_deref().unwrap_or_default()
+        ),
         Refused::OtherOrder(differences) => format!(
             "`idempotencyKey` {:?} already stands for another call, with {}: repeat that call exactly to get its \
              task, or use a new key",

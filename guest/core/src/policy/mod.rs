@@ -13,18 +13,17 @@ mod line;
 mod pattern;
 mod word;
 
-use serde_json::Value;
-
 use self::command::{Visitor, visit, visit_line};
 use self::limits::{REASON_CHARS, RULES};
 use self::pattern::{Candidate, Pattern};
 use self::word::Word;
+use crate::config::{ConfigError, Node};
 use crate::imports::Command;
 use crate::text::is_hidden;
 
 /// All rules, in the order in which they were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Policy {
+pub(crate) struct Rules {
     rules: Vec<Rule>,
 }
 
@@ -43,32 +42,17 @@ pub(crate) struct Concern<'a> {
     pub(crate) doubt: Option<&'static str>,
 }
 
-/// A part of a policy that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WrongPolicy {
-    /// Where: a JSON pointer (RFC 6901) from the list of rules on.
-    pub(crate) at: String,
-    /// What it has to be.
-    pub(crate) reason: String,
-}
-
-impl Policy {
+impl Rules {
     /// Reads a list of objects with `pattern` and `reason`.
     ///
     /// # Errors
-    /// [`WrongPolicy`] for the first thing that is wrong.
-    pub(crate) fn parse(value: &Value) -> Result<Self, WrongPolicy> {
-        let rules = value.as_array().filter(|rules| rules.len() <= RULES);
-        let Some(rules) = rules else {
-            return Err(wrong(
-                String::new(),
-                &format!(
-                    "has to be an array of at most {RULES} objects with `pattern` and `reason`"
-                ),
-            ));
-        };
-        let rules = rules.iter().enumerate();
-        let rules = rules.map(|(index, rule)| Rule::parse(&format!("/{index}"), rule));
+    /// Where something in it is wrong.
+    pub(crate) fn read(node: &Node<'_>) -> Result<Self, ConfigError> {
+        let rules = node.items()?;
+        if rules.len() > RULES {
+            return Err(node.error(format!("has too many rules, it may have {RULES}")));
+        }
+        let rules = rules.iter().map(Rule::read);
         Ok(Self {
             rules: rules.collect::<Result<_, _>>()?,
         })
@@ -101,47 +85,21 @@ impl Policy {
 }
 
 impl Rule {
-    fn parse(at: &str, value: &Value) -> Result<Self, WrongPolicy> {
-        let Some(members) = value.as_object() else {
-            return Err(wrong(
-                at.to_owned(),
-                "has to be an object with `pattern` and `reason`",
-            ));
-        };
-        let known = ["pattern", "reason"];
-        if let Some(name) = members.keys().find(|name| !known.contains(&name.as_str())) {
-            let name = name.replace('~', "~0").replace('/', "~1");
-            return Err(wrong(
-                format!("{at}/{name}"),
-                "is unknown: a rule has `pattern` and `reason`",
-            ));
+    fn read(node: &Node<'_>) -> Result<Self, ConfigError> {
+        let members = node.members(&["pattern", "reason"])?;
+        let pattern = members.required("pattern")?;
+        let reason = members.required("reason")?;
+        let words = reason.words()?;
+        if words.chars().count() > REASON_CHARS || words.contains(is_hidden) {
+            return Err(reason.error(format!(
+                "has to be a line of at most {REASON_CHARS} characters, which the person is shown"
+            )));
         }
-        let text = |name: &str| {
-            members
-                .get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let pattern = Pattern::parse(text("pattern"))
-            .map_err(|reason| wrong(format!("{at}/pattern"), &reason))?;
-        let reason = text("reason");
-        let is_long = reason.chars().count() > REASON_CHARS;
-        if is_long || reason.trim().is_empty() || reason.chars().any(is_hidden) {
-            return Err(wrong(
-                format!("{at}/reason"),
-                &format!(
-                    "has to be a line of 1 to {REASON_CHARS} characters, which the person is shown"
-                ),
-            ));
-        }
-        let reason = reason.to_owned();
-        Ok(Self { pattern, reason })
+        Ok(Self {
+            pattern: Pattern::parse(pattern.words()?).map_err(|reason| pattern.error(reason))?,
+            reason: words.to_owned(),
+        })
     }
-}
-
-fn wrong(at: String, reason: &str) -> WrongPolicy {
-    let reason = reason.to_owned();
-    WrongPolicy { at, reason }
 }
 
 /// What was found of a command so far.

@@ -40,15 +40,13 @@ pub(crate) struct Brought<'a> {
     pub(crate) state: Option<String>,
 }
 
-/// The call that all rounds are about.
+/// Whose call all rounds are about, and of which tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     /// Who makes it.
     pub(crate) principal: &'a str,
     /// The tool's name.
     pub(crate) tool: &'a str,
-    /// Its arguments as they came.
-    pub(crate) arguments: &'a Map<String, Value>,
     /// The present, in milliseconds since 1970.
     pub(crate) now: u64,
 }
@@ -113,7 +111,7 @@ pub(crate) struct InputRequired {
 }
 
 impl<'a> Rounds<'a> {
-    /// Takes up the rounds of a call where they are.
+    /// Takes up the rounds of a call with these arguments, as they came, where they are.
     ///
     /// # Errors
     /// [`RpcError::InvalidParams`] where the state is not one that a server of this store gave this caller for this call,
@@ -121,9 +119,10 @@ impl<'a> Rounds<'a> {
     pub(crate) fn take_up(
         store: &mut impl Store,
         subject: Subject<'a>,
+        arguments: &Map<String, Value>,
         brought: Brought<'a>,
     ) -> Result<Self, RpcError> {
-        let arguments = digest_of_arguments(subject.arguments);
+        let arguments = digest_of_arguments(arguments);
         let state = match &brought.state {
             None => None,
             Some(text) => {

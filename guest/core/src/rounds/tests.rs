@@ -77,10 +77,9 @@ fn take_up<'a>(
     let subject = Subject {
         principal: "me",
         tool: "tool",
-        arguments,
         now: 1_000,
     };
-    Rounds::take_up(safe, subject, brought).expect("it is a state of this call")
+    Rounds::take_up(safe, subject, arguments, brought).expect("it is a state of this call")
 }
 
 #[test]
