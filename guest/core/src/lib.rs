@@ -17,6 +17,8 @@ mod limits;
 mod meta;
 mod methods;
 mod outcome;
+mod policy;
+mod rounds;
 mod rpc;
 mod server;
 mod task;

@@ -54,6 +54,13 @@ pub(crate) const POLL_MIN_MS: u64 = 250;
 /// an hour's job.
 pub(crate) const POLL_MAX_MS: u64 = 15_000;
 
+/// When to look at the job of a call that waits as long as it takes, where nothing else wakes it, in milliseconds: an
+/// hour, since not every host has a timer for a moment that never comes.
+pub(crate) const PATIENCE_MS: u64 = 60 * 60 * 1000;
+
+/// How many tools are named to who called one that does not exist.
+pub(crate) const LISTED_TOOLS: usize = 20;
+
 /// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. They change with the
 /// server's version and its configuration, and whoever listens is told when the tools do.
 pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;
@@ -70,3 +77,22 @@ pub(crate) const MISFIT_CHARS: usize = 300;
 
 /// How many characters of a client's own words an error message repeats, so that they do not flood a log.
 pub(crate) const ECHOED_CHARS: usize = 100;
+
+/// How long what a client carries from one round of a call to the next is accepted, in milliseconds: 10 minutes, in which
+/// a person who is asked has read a question and answered it. What is older may be about things that have changed.
+pub(crate) const REQUEST_STATE_MS: u64 = 10 * 60 * 1000;
+
+/// How long all rounds of a call may take together, in milliseconds: one hour. That the call was confirmed once has to be
+/// remembered for that long.
+pub(crate) const CONVERSATION_MS: u64 = 60 * 60 * 1000;
+
+/// How far the clocks of two servers of one store may be apart, in milliseconds: one minute. They are on one machine, or
+/// kept by the same time service.
+pub(crate) const CLOCK_SLACK_MS: u64 = 60 * 1000;
+
+/// How long it is remembered that a confirmation was used after nobody accepts it any more, in milliseconds: one day, so
+/// that a clock that jumps ahead and back while somebody sweeps does not let a command run twice.
+pub(crate) const USED_CONFIRMATION_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How many used confirmations are forgotten in one sweep: a commit takes 64 changes, by the contract of `store`.
+pub(crate) const SWEEP_CONFIRMATIONS: u32 = 50;

@@ -23,6 +23,8 @@ impl Server {
     /// | `outputLimitBytes` | how much of a job's output is kept | bytes | 4 096 to 2^40 | 67 108 864 |
     /// | `showCommand` | the shell command that shows a task when a space and its id are appended | – | one line | none |
     /// | `answerCommand` | the shell command that answers a task's questions, as `showCommand` | – | one line | none |
+    /// | `runCommand` | the shell command that runs a command when a space and that are appended | – | one line | none |
+    /// | `confirm` | which commands a person has to confirm: `pattern` and `reason` of each rule | – | up to 100 rules | none |
     ///
     /// # Errors
     /// Any [`ConfigError`], whose words name the member.

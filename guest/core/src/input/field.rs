@@ -87,6 +87,15 @@ impl Field {
         }
     }
 
+    /// A box with this title, which is to be ticked or not.
+    pub(super) fn yes_or_no(title: &str) -> Self {
+        Self {
+            title: Some(title.to_owned()),
+            description: None,
+            kind: Kind::Boolean(None),
+        }
+    }
+
     /// The value of an answer in its one form; `None` where it does not fit.
     pub(super) fn fit(&self, value: &Value) -> Option<Value> {
         match (&self.kind, value) {

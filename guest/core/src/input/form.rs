@@ -68,8 +68,8 @@ struct RawSchema {
 }
 
 impl Form {
-    /// Reads what a job asks; `None` where it makes no sense.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    /// Reads what a job or a tool asks; `None` where it makes no sense.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.len() > FORM_BYTES {
             return None;
         }
@@ -88,6 +88,27 @@ impl Form {
             message,
             subject,
         })
+    }
+
+    /// A form with nothing but one box, which is to be ticked or not.
+    pub(crate) fn yes_or_no(message: String, name: &str, title: &str) -> Self {
+        let fields = Fields {
+            fields: vec![(name.to_owned(), Field::yes_or_no(title))],
+            required: vec![name.to_owned()],
+        };
+        Self {
+            mode: Mode::Form,
+            message,
+            subject: Subject::RequestedSchema(fields),
+        }
+    }
+
+    /// The same form, where a line about it comes first.
+    pub(crate) fn preceded_by(self, line: &str) -> Self {
+        Self {
+            message: format!("{line}\n\n{}", self.message),
+            ..self
+        }
     }
 
     /// How a person gives what is asked for.

@@ -17,3 +17,4 @@ mod number;
 
 pub(crate) use answer::fitting;
 pub(crate) use asked::{Asked, Modes, Open, Requests};
+pub(crate) use form::Form;

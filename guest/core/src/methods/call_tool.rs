@@ -5,20 +5,14 @@
 //!
 //! *Source:* MCP 2026-07-28, Tools, Calling Tools; SEP-2663, Task Creation.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-
+use super::before_start::{self, Prepared};
 use super::resume_call::{self, Wakened};
 use super::ticket::{HeldCall, Reported, WaitingCall};
 use crate::config::Config;
 use crate::imports::World;
-use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS, TELL_AGAIN_MS};
+use crate::limits::{ENDING_WAIT_MS, PATIENCE_MS, TELL_AGAIN_MS};
 use crate::meta::{self, Client};
 use crate::outcome::{Context, Outcome, Wake};
-use crate::rpc::members::{object, present, read, repeated, string};
 use crate::rpc::notice::Measure;
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
@@ -28,9 +22,7 @@ use crate::task::record::Facts;
 use crate::task::settle::Clock;
 use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
-use crate::text::shorten;
-use crate::tool::ToolResult;
-use crate::tool::run::Arguments;
+use crate::tool::{Mode, ToolResult};
 use crate::wording;
 
 /// A call and who makes it.
@@ -46,21 +38,10 @@ pub(super) struct Call<'a> {
 pub(super) const ENDING: &str = "the command was not run: the task that this idempotencyKey stands for has \
     expired, and its job is still being stopped; call again later, or with a new key";
 
-#[derive(Deserialize)]
-struct Params<'a> {
-    #[serde(default, borrow, deserialize_with = "present")]
-    name: Option<&'a RawValue>,
-    /// `null` counts as none, as some models write it for a tool's optional parts.
-    #[serde(default, borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-/// The argument that is an object itself.
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(default, borrow)]
-    env: Option<&'a RawValue>,
-}
+/// What a call is told whose confirmation was used before.
+const USED_UP: &str = "`requestState` was used: a command was started with this confirmation before, so nothing was \
+    run now; to run the command again, make the call without `requestState` and `inputResponses`, and it is asked for \
+    anew";
 
 /// Begins the job and waits for it a while.
 pub(super) fn handle(
@@ -109,14 +90,19 @@ fn attempt(
     let call = held.call;
     let id = &call.request.id;
     let progress = progress(cx, call)?;
-    let arguments = match arguments(call.request)? {
-        Ok(arguments) => arguments,
-        Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
+    let prepared = match before_start::prepare(config, world, cx, call)? {
+        Ok(prepared) => prepared,
+        Err(outcome) => return Ok(outcome),
     };
-    let order = Order::new(arguments, config);
-    let waiting = |facts: &Durable<Facts>| WaitingCall {
-        progress: progress.clone(),
-        ..waiting(config, cx, call, facts)
+    let Prepared { order, mode, .. } = &prepared;
+    let waiting = |facts: &Durable<Facts>| {
+        let waiting = waiting(config, cx, call, facts);
+        // A task says itself how far it is.
+        let progress = progress.clone().filter(|_| waiting.client == Client::Plain);
+        WaitingCall {
+            progress,
+            ..waiting
+        }
     };
     // As if the job had ended: the task may have.
     let wakened = Wakened {
@@ -125,8 +111,8 @@ fn attempt(
         why: Wake::JobEnded,
         clock: Clock::Old,
     };
-    match begin(world, cx, &order)? {
-        Begun::Task(facts) if is_direct(config, call.client) => Ok(waiting(&facts).wait()),
+    match begin(world, cx, order)? {
+        Begun::Task(facts) if is_direct(config, call.client, *mode) => Ok(waiting(&facts).wait()),
         Begun::Task(facts) => {
             let handle = wire::created(&facts, cx.now);
             Ok(Outcome::Reply(reply::task(id, handle)))
@@ -138,8 +124,10 @@ fn attempt(
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
         Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
+        Begun::Unconfirmed => prepared.unconfirmed(world, id),
+        Begun::Refused(Refused::UsedUp) => Err(RpcError::InvalidParams(USED_UP.to_owned())),
         Begun::Refused(refused) => {
-            let text = refusal_in_words(&refused, &order);
+            let text = refusal_in_words(&refused, order);
             Ok(tool_result(id, ToolResult::refused(text)))
         }
     }
@@ -150,71 +138,51 @@ pub(super) fn tool_result(id: &Id, result: ToolResult) -> Outcome {
     Outcome::Reply(reply::complete(id, CallResult::from(result)))
 }
 
-/// The arguments of `run`, or the text that tells the model what is wrong with them.
-fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcError> {
-    let params: Params<'_> = object("params", request.params)?;
-    let name = string("name", params.name)?;
-    if name != "run" {
-        let name = shorten(&name, ECHOED_CHARS);
-        let detail = format!("unknown tool: {name}, the tools are: run");
-        return Err(RpcError::InvalidParams(detail));
+/// Whether such a client may be answered with a result of such a tool, and not only with a task.
+pub(super) fn is_direct(config: &Config, client: Client, mode: Mode) -> bool {
+    match mode {
+        Mode::Auto => client == Client::Plain || config.direct_limit_ms > 0,
+        Mode::Required => false,
+        Mode::Never => true,
     }
-    let Some(raw) = params.arguments else {
-        return Ok(Arguments::parse(None));
-    };
-    let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
-    Ok(match given_twice(raw) {
-        Some(argument) => Err(Arguments::repeated(argument)),
-        None => values(arguments).and_then(|arguments| Arguments::parse(Some(&arguments))),
-    })
 }
 
-/// The arguments as values; the text that tells the model which one cannot be read otherwise.
-fn values(arguments: BTreeMap<String, &RawValue>) -> Result<Map<String, Value>, String> {
-    let read = |(name, raw)| match read(raw) {
-        Ok(value) => Ok((name, value)),
-        Err(why) => Err(Arguments::unreadable(name, why)),
-    };
-    arguments.into_iter().map(read).collect()
-}
-
-/// The first argument, or variable in `env`, that is given twice.
-fn given_twice(arguments: &RawValue) -> Option<String> {
-    if let Some(name) = repeated(arguments) {
-        return Some(name);
+/// How long a call of this configured tool, or of `run`, waits that is not answered with a task, in milliseconds;
+/// `None` for as long as it takes.
+pub(super) fn patience_ms(config: &Config, tool: Option<&str>) -> Option<u64> {
+    let tool = tool.and_then(|name| config.catalogue.tool(name));
+    match tool {
+        Some(tool) if tool.mode == Mode::Never => None,
+        Some(tool) => Some(tool.sync_limit_ms.unwrap_or(config.sync_limit_ms)),
+        None => Some(config.sync_limit_ms),
     }
-    let inner: Inner<'_> = serde_json::from_str(arguments.get()).ok()?;
-    Some(format!("env.{}", repeated(inner.env?)?))
-}
-
-/// Whether such a client may be answered with a result, and not only with a task.
-pub(super) fn is_direct(config: &Config, client: Client) -> bool {
-    client == Client::Plain || config.direct_limit_ms > 0
 }
 
 /// How the call waits for its job; not at all where its client gets a task at once.
 fn waiting(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> WaitingCall {
-    let limit_ms = match call.client {
-        Client::Tasks => config.direct_limit_ms,
-        Client::Plain => config.sync_limit_ms,
+    let (client, limit_ms) = match (call.client, patience_ms(config, facts.tool_name())) {
+        // Such a client is answered like one that does not know tasks.
+        (_, None) => (Client::Plain, None),
+        (Client::Tasks, Some(_)) => (Client::Tasks, Some(config.direct_limit_ms)),
+        (Client::Plain, limit_ms) => (Client::Plain, limit_ms),
     };
     WaitingCall {
         request: call.request.id.clone(),
         task: facts.id.clone(),
-        client: call.client,
-        deadline: cx.now.saturating_add(limit_ms),
+        client,
+        deadline: limit_ms.map_or(u64::MAX, |limit_ms| cx.now.saturating_add(limit_ms)),
         is_repeated: false,
-        start_by: None,
+        start_by: limit_ms
+            .is_none()
+            .then(|| cx.now.saturating_add(PATIENCE_MS)),
         look_at: None,
         progress: None,
     }
 }
 
-/// What the client of a call is to hear of its progress. Nothing where it understands tasks: a task says itself how far it
-/// is.
+/// What the client of a call is to hear of its progress.
 fn progress(cx: &Context, call: Call<'_>) -> Result<Option<Reported>, RpcError> {
     let token = meta::progress_token(call.request)?;
-    let token = token.filter(|_| call.client == Client::Plain);
     Ok(token.map(|token| Reported {
         token,
         thousandths: 0,
@@ -245,6 +213,11 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
             wording::not_run(error, key_is_used)
         }
+        Refused::OtherOrder(_) if order.tool.is_some() => format!(
+            "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
+             that call exactly to get its task",
+            order.idempotency_key.as_deref().unwrap_or_default()
+        ),
         Refused::OtherOrder(differences) => format!(
             "`idempotencyKey` {:?} already stands for another call, with {}: repeat that call exactly to get its \
              task, or use a new key",
@@ -264,6 +237,7 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
+        Refused::UsedUp => USED_UP.to_owned(),
     }
 }
 

@@ -3,7 +3,6 @@
 //! *Source:* MCP 2026-07-28, Tools, Listing Tools.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::config::Config;
@@ -11,7 +10,6 @@ use crate::limits::CATALOGUE_TTL_MS;
 use crate::outcome::Outcome;
 use crate::rpc::members::object;
 use crate::rpc::{Request, RpcError, reply};
-use crate::tool::run;
 
 #[derive(Deserialize)]
 struct Params<'a> {
@@ -23,33 +21,30 @@ struct Params<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListToolsResult {
-    tools: [Value; 1],
+    tools: Vec<Box<RawValue>>,
     ttl_ms: u64,
     cache_scope: &'static str,
 }
 
-fn tools() -> [Value; 1] {
-    [run::definition()]
-}
-
 /// What tells one list of tools from another: FNV-1a of its text. Not against an adversary, who would only hide a change
 /// of his own tools from himself.
-pub(super) fn fingerprint(_config: &Config) -> u64 {
-    let text = Value::from(tools().to_vec()).to_string();
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+pub(super) fn fingerprint(config: &Config) -> u64 {
+    let definitions = config.catalogue.definitions();
+    let bytes = definitions.iter().flat_map(|it| it.get().bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
 /// Answers alike for everybody.
-pub(super) fn handle(request: &Request<'_>) -> Result<Outcome, RpcError> {
+pub(super) fn handle(config: &Config, request: &Request<'_>) -> Result<Outcome, RpcError> {
     let params: Params<'_> = object("params", request.params)?;
     if params.cursor.is_some() {
         let detail = "`cursor` is not one of this server's: all tools are on one page";
         return Err(RpcError::InvalidParams(detail.to_owned()));
     }
     let result = ListToolsResult {
-        tools: tools(),
+        tools: config.catalogue.definitions(),
         ttl_ms: CATALOGUE_TTL_MS,
         cache_scope: "public",
     };

@@ -1,6 +1,8 @@
 //! Which method is answered by which module.
 
+mod before_start;
 pub(crate) mod call_tool;
+mod called_tool;
 mod cancel_task;
 mod cancelled;
 mod discover;
@@ -55,7 +57,7 @@ fn answer(
     let client = meta::client(request)?;
     match request.method.as_str() {
         "server/discover" => Ok(discover::handle(config, request)),
-        "tools/list" => list_tools::handle(request),
+        "tools/list" => list_tools::handle(config, request),
         "tools/call" => call_tool::handle(config, world, cx, call_tool::Call { request, client }),
         "subscriptions/listen" => {
             listen::handle(config, world, cx, call_tool::Call { request, client })

@@ -11,6 +11,9 @@ pub(crate) const COMPLETE: &str = "complete";
 /// A result that says which task goes on with what was asked.
 pub(crate) const TASK: &str = "task";
 
+/// A result that asks for something before what was asked can be done.
+pub(crate) const INPUT_REQUIRED: &str = "input_required";
+
 /// What every result carries in `_meta`.
 #[derive(Serialize)]
 pub(crate) struct ResultMeta<'a> {
@@ -111,6 +114,11 @@ pub(crate) fn end_of_subscription(id: &Id) -> String {
 /// The reply with the handle of a task, whose members are `members`.
 pub(crate) fn task<R: Serialize>(id: &Id, members: R) -> String {
     success(id, typed(TASK, members))
+}
+
+/// The reply that asks for something first, whose members are `members`.
+pub(crate) fn input_required<R: Serialize>(id: &Id, members: R) -> String {
+    success(id, typed(INPUT_REQUIRED, members))
 }
 
 /// The reply with an error; without an id where none could be read.

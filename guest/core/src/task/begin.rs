@@ -4,6 +4,7 @@ use super::durable::{Loaded, write};
 use super::idempotency::{self, Claim, claim};
 use super::keys::{self, Owner};
 use super::order::Order;
+use super::permit::Permit;
 use super::record::{Facts, Live, State, TaskRecord};
 use super::start::{Remains, Start, start};
 use super::{Durable, TaskId, spec};
@@ -26,6 +27,8 @@ pub(crate) enum Begun {
     /// Nothing yet: the idempotency key stands for this task, which has expired and whose job is being stopped.
     /// It is free when that job has ended.
     Ending(TaskId),
+    /// Nothing: a person has to confirm it first, and no earlier call made it.
+    Unconfirmed,
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -42,6 +45,8 @@ pub(crate) enum Refused {
     KeyTooLong(usize),
     /// The order is longer than what the store takes.
     OrderTooLong,
+    /// The confirmation has started a job before.
+    UsedUp,
 }
 
 /// Where the entry of an idempotency key is, and what has to be true of it.
@@ -59,10 +64,10 @@ pub(crate) fn begin(
     let owner = Owner::new(&cx.principal)?;
     let slot = match &order.idempotency_key {
         None => None,
-        Some(key) => match owner.idempotency_key(key) {
+        Some(key) => match owner.idempotency_key(order.tool_name(), key) {
             Some(slot) => Some(slot),
             None => {
-                let limit = owner.idempotency_key_bytes();
+                let limit = owner.idempotency_key_bytes(order.tool_name());
                 return Ok(Begun::Refused(Refused::KeyTooLong(limit)));
             }
         },
@@ -84,13 +89,26 @@ fn attempt(
     order: &Order,
     slot: Option<&str>,
 ) -> Result<Option<Begun>, RpcError> {
-    let Some(slot) = slot else {
-        return create(world, cx, order, None);
+    // Before the key is looked at: both are written at once, so where this says that the confirmation was used, the key
+    // already stands for the task.
+    let is_used = match &order.permit {
+        Permit::Once(confirmation) => confirmation.is_used(world)?,
+        Permit::Unneeded | Permit::Missing => false,
     };
-    match claim(world, cx.now, slot)? {
-        Claim::Free(expect) => create(world, cx, order, Some((slot, expect))),
-        Claim::Taken(loaded) => join(world, order, loaded),
-        Claim::Ending(id) => Ok(Some(Begun::Ending(id))),
+    let claim = match slot {
+        None => None,
+        Some(slot) => Some((slot, claim(world, cx.now, slot)?)),
+    };
+    match claim {
+        None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::Refused(Refused::UsedUp))),
+        None => create(world, cx, order, None),
+        Some((slot, Claim::Free(expect))) => create(world, cx, order, Some((slot, expect))),
+        Some((_, Claim::Taken(loaded))) => join(world, order, *loaded),
+        // Whoever has to be asked first takes longer than what is ending.
+        Some((_, Claim::Ending(_))) if order.permit == Permit::Missing => {
+            Ok(Some(Begun::Unconfirmed))
+        }
+        Some((_, Claim::Ending(id))) => Ok(Some(Begun::Ending(id))),
     }
 }
 
@@ -100,9 +118,15 @@ fn create(
     order: &Order,
     slot: Slot<'_>,
 ) -> Result<Option<Begun>, RpcError> {
+    let mut others = Vec::new();
+    match &order.permit {
+        Permit::Unneeded => {}
+        Permit::Missing => return Ok(Some(Begun::Unconfirmed)),
+        Permit::Once(confirmation) => others.push(confirmation.use_up()),
+    }
     let record = record(TaskId::from_random_bytes(world.random_bytes()), cx, order);
-    let indexes = indexes(&record.facts, slot)?;
-    match write(world, record, Expectation::Absent, indexes) {
+    others.extend(indexes(&record.facts, slot)?);
+    match write(world, record, Expectation::Absent, others) {
         Ok(facts) => Ok(Some(match start(world, cx.now, &facts, &order.spec) {
             Start::Started => Begun::Task(facts),
             Start::Overtaken => Begun::Overtaken(facts),
@@ -132,7 +156,9 @@ fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
             ttl_ms: order.ttl_ms,
             label: order.label.clone(),
             idempotency_key: order.idempotency_key.clone(),
+            confirmed_at: matches!(order.permit, Permit::Once(_)).then_some(cx.now),
             spec: spec::to_text(order.spec.clone()),
+            tool: order.tool.clone().map(Box::new),
         },
         state: State::Live(Live {
             shared: false,
@@ -192,9 +218,14 @@ fn share(store: &mut impl Store, loaded: &Loaded, live: Live) -> Result<Option<B
     }
 }
 
-/// The arguments in which an order differs from the one that made a task. Its time to live is in both specs.
+/// The arguments in which an order differs from the one that made a task. Its time to live is in both specs. Of a
+/// configured tool they are what its arguments make: all else is the configuration's, and may be another by now.
 fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'static str> {
     let mut differences = spec::differences(recorded, &order.spec);
+    if order.tool.is_some() {
+        differences.retain(|name| spec::MADE_OF_ARGUMENTS.contains(name));
+        return differences;
+    }
     if loaded.facts.label != order.label {
         differences.push("label");
     }

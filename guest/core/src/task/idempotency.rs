@@ -14,7 +14,7 @@ pub(crate) enum Claim {
     /// Nothing, or a task that has expired and whose job is over. Who takes it has to expect this.
     Free(Expectation),
     /// This task.
-    Taken(Loaded),
+    Taken(Box<Loaded>),
     /// This task, which has expired. Its job is being stopped, and must not run beside another one of the same key.
     Ending(TaskId),
 }
@@ -33,7 +33,7 @@ pub(crate) fn claim(world: &mut impl World, now: u64, slot: &str) -> Result<Clai
         return Ok(free);
     };
     Ok(match load(world, &id)? {
-        Found::Task(loaded) if !loaded.facts.have_expired(now) => Claim::Taken(loaded),
+        Found::Task(loaded) if !loaded.facts.have_expired(now) => Claim::Taken(Box::new(loaded)),
         Found::Task(loaded) if !is_over(world, &loaded)? => Claim::Ending(id),
         Found::Task(_) | Found::Tombstone(..) | Found::Nothing => free,
     })
@@ -61,7 +61,7 @@ pub(crate) fn release(store: &mut impl Store, facts: &Facts) -> Result<Option<Ch
     let Some(key) = &facts.idempotency_key else {
         return Ok(None);
     };
-    let Some(slot) = Owner::new(&facts.principal)?.idempotency_key(key) else {
+    let Some(slot) = Owner::new(&facts.principal)?.idempotency_key(facts.tool_name(), key) else {
         return Ok(None);
     };
     let ours = store

@@ -5,9 +5,9 @@
 
 use super::durable::{Found, load};
 use super::expire::{expire, put_off};
-use super::keys;
 use super::record::State;
 use super::settle::{Clock, Settled, settle};
+use super::{keys, permit};
 use crate::imports::{Change, Entry, Expectation, Store, StoreError, World};
 use crate::limits::{SWEEP_AFTER_FAILURE_MS, SWEEP_TASKS};
 use crate::rpc::RpcError;
@@ -19,7 +19,8 @@ pub(crate) fn sweep(world: &mut impl World, now: u64) -> Option<u64> {
     // In this order: what expires may take many commits, and `now` would be long ago for what is about to start.
     let living = sweep_live(world, now).unwrap_or(after_failure);
     let expiring = sweep_expiry(world, now).unwrap_or(after_failure);
-    earlier(expiring, living)
+    let confirmed = permit::sweep(world, now).unwrap_or(after_failure);
+    earlier(earlier(expiring, living), confirmed)
 }
 
 fn sweep_expiry(world: &mut impl World, now: u64) -> Result<Option<u64>, StoreError> {

@@ -4,6 +4,7 @@ use backburner_core::Wake;
 use backburner_core::{Context, Outcome};
 use serde_json::{Map, Value, json};
 
+use crate::confirming::{GUARDED, Questions, sent};
 use crate::promises::{Answer, Promises};
 use crate::support::faults::Fault;
 use crate::support::host::parse;
@@ -41,6 +42,8 @@ pub(crate) struct Simulation {
     world: FakeWorld,
     /// What clients answer, whatever they are asked.
     answers: Vec<Value>,
+    /// What they are asked before a command runs.
+    questions: Questions,
     hosts: Vec<Host>,
     /// What clients were told.
     pub(crate) promises: Promises,
@@ -60,10 +63,11 @@ impl Simulation {
                 json!({ "action": "decline" }),
                 json!(null),
             ],
+            questions: Questions::default(),
             hosts: vec![
-                Host::new("{}", "a"),
-                Host::new(r#"{"directLimitMs":0,"syncLimitMs":500}"#, "a"),
-                Host::new("{}", "b"),
+                Host::new(&config(""), "a"),
+                Host::new(&config(r#""directLimitMs":0,"syncLimitMs":500,"#), "a"),
+                Host::new(&config(""), "b"),
             ],
             promises: Promises::default(),
             requests: 0,
@@ -75,7 +79,8 @@ impl Simulation {
         let host = usize::try_from(self.random.below(3)).expect("a small number");
         match self.random.below(100) {
             0..30 => self.call(host),
-            30..55 => self.get(host),
+            30..51 => self.get(host),
+            51..55 => self.confirm(host),
             55..60 => self.about_a_task(host, "tasks/cancel"),
             60..64 => self.about_a_task(host, "tasks/update"),
             64..67 => self.take_back(host),
@@ -88,6 +93,9 @@ impl Simulation {
             _ => self.wait(),
         }
         Promises::hold(&self.world);
+        if self.questions.hold(&self.world) {
+            self.promises.seen.insert("confirmed".to_owned());
+        }
     }
 
     /// Lets everything end, and checks what has to be true then.
@@ -115,6 +123,7 @@ impl Simulation {
         let store = &self.world.store;
         assert_eq!(store.keys("live/"), Vec::<&str>::new());
         assert_eq!(store.keys("expiry/"), Vec::<&str>::new());
+        assert_eq!(store.keys("used-state/"), Vec::<&str>::new());
         assert_eq!(store.keys("owner/").len(), store.keys("task/").len());
         for key in store.keys("key/") {
             let id = store.value(key).expect("listed above").trim_matches('"');
@@ -129,7 +138,24 @@ impl Simulation {
     fn call(&mut self, host: usize) {
         let (arguments, key) = self.arguments();
         let (id, client) = self.request();
-        self.act(host, &Action::Send(run(id, client, &arguments), key));
+        let mut body = run(id, client, &arguments);
+        if self.random.once_in(2) {
+            body = with_elicitation(&body, &elicitation());
+        }
+        self.act(host, &Action::Send(body, key));
+    }
+
+    /// Answers what somebody was asked before a command runs.
+    fn confirm(&mut self, host: usize) {
+        let principal = self.hosts[host].principal.clone();
+        let Some(mut call) = self.questions.answer(&mut self.random, &principal) else {
+            return;
+        };
+        // The parity of the id says which client it is.
+        let id = call["id"].as_u64().expect("ids here are numbers");
+        self.requests += 1 + (self.requests + 1 + id) % 2;
+        call["id"] = self.requests.into();
+        self.act(host, &sent(&call));
     }
 
     /// A call's arguments. Those with one of the first keys are always the same and never expire.
@@ -141,6 +167,9 @@ impl Simulation {
             return (call, Some(key));
         }
         let mut call = json!({ "command": self.random.pick(&COMMANDS) });
+        if self.random.once_in(6) {
+            call["command"] = self.questions.command().into();
+        }
         if self.random.once_in(3) {
             call["ttlSeconds"] = (1 + self.random.below(60)).into();
             if self.random.once_in(2) {
@@ -308,6 +337,8 @@ impl Simulation {
         } else {
             self.acknowledge(host, &replies, key);
             if let (Action::Send(body, _), [reply]) = (action, replies.as_slice()) {
+                let principal = &self.hosts[host].principal;
+                self.questions.keep(principal, body, reply);
                 Promises::answers_arrived(&self.world, body, reply);
             }
         }
@@ -385,9 +416,15 @@ impl Simulation {
     }
 }
 
+/// A configuration with these members, and a rule.
+fn config(members: &str) -> String {
+    let rule = json!([{ "pattern": format!("{GUARDED} ..."), "reason": "it is guarded" }]);
+    format!(r#"{{{members}"confirm":{rule}}}"#)
+}
+
 /// Something that a server does.
 #[derive(Debug)]
-enum Action {
+pub(crate) enum Action {
     /// Handles a message; with the idempotency key that it carries, where that never expires.
     Send(String, Option<String>),
     /// Wakes the requests whose time has come.

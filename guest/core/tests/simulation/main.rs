@@ -7,6 +7,7 @@
 //! files are deleted, connections that are cut.
 
 mod clients;
+mod confirming;
 mod promises;
 #[allow(
     dead_code,
@@ -26,9 +27,10 @@ const RUNS: u64 = 250;
 const STEPS: u64 = 100;
 
 /// What has to be reached for the checks to mean anything.
-const STATES: [&str; 6] = [
+const STATES: [&str; 7] = [
     "cancelled",
     "completed",
+    "confirmed",
     "expired",
     "failed",
     "input_required",

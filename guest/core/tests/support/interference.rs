@@ -4,6 +4,10 @@ use backburner_core::{Context, Outcome, Server};
 
 use super::FakeWorld;
 
+/// How the other server is configured where nothing else is said.
+const CONFIG: &str =
+    r#"{"directLimitMs":0,"confirm":[{"pattern":"guarded ...","reason":"it is guarded"}]}"#;
+
 /// A call that another server handles as a whole, between two imports of the one that it interrupts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interference {
@@ -20,6 +24,8 @@ pub(crate) struct Interference {
 pub(crate) enum Call {
     /// Handles this message.
     Message(String),
+    /// Handles this message, configured like this.
+    Configured(String, String),
     /// Looks after tasks.
     Sweep,
 }
@@ -40,10 +46,14 @@ impl FakeWorld {
     /// The other server is another process: what goes wrong in this one does not concern it.
     fn handle_elsewhere(&mut self, interference: &Interference) -> Outcome {
         let faults = std::mem::take(&mut self.faults);
-        let server = Server::configure(r#"{"directLimitMs":0}"#).expect("a valid configuration");
+        let server = Server::configure(CONFIG).expect("a valid configuration");
         let cx = &interference.cx;
         let outcome = match &interference.call {
             Call::Message(body) => server.message(self, cx, body),
+            Call::Configured(config, body) => {
+                let server = Server::configure(config).expect("a valid configuration");
+                server.message(self, cx, body)
+            }
             Call::Sweep => {
                 server.sweep(self, cx.now);
                 Outcome::Nothing

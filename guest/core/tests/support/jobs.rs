@@ -23,6 +23,8 @@ pub(crate) struct FakeJobs {
     forgotten: BTreeSet<String>,
     /// How often each id was really started.
     pub(crate) starts: BTreeMap<String, u32>,
+    /// How often each shell line was really started.
+    pub(crate) lines: BTreeMap<String, usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +71,9 @@ impl FakeJobs {
             return error(StartErrorKind::BadDirectory, "/missing: no such directory");
         }
         *self.starts.entry(id.to_owned()).or_default() += 1;
+        if let Command::Shell(line) = &spec.command {
+            *self.lines.entry(line.clone()).or_default() += 1;
+        }
         self.known
             .insert(id.to_owned(), Job::Started(Box::new(Run::new(now, spec))));
         Ok(())

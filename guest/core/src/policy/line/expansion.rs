@@ -1,0 +1,186 @@
+//! Quotes, and what a shell puts in the place of a part of a word.
+
+use super::{Lexer, Quotes, Script, read};
+use crate::policy::word::{Spread, Word};
+
+const OPEN_QUOTE: &str = "a quote is not closed";
+
+impl Lexer {
+    /// Takes the commands of another script for some of this one's.
+    pub(super) fn take_in(&mut self, script: Script) {
+        self.script.commands.extend(script.commands);
+        if let Some(why) = script.doubt {
+            self.doubt(why);
+        }
+    }
+
+    /// Reads what is behind a `'`.
+    pub(super) fn single_quoted(&mut self, word: &mut Word) {
+        while let Some(character) = self.rest.next() {
+            if character == '\'' {
+                return;
+            }
+            word.push(character);
+        }
+        self.doubt(OPEN_QUOTE);
+    }
+
+    /// Reads what is behind a `"`.
+    pub(super) fn double_quoted(&mut self, word: &mut Word) {
+        while let Some(character) = self.rest.next() {
+            match character {
+                '"' => return,
+                '\\' => match self.rest.next() {
+                    Some('\n') => {}
+                    Some(quoted @ ('$' | '`' | '"' | '\\')) => word.push(quoted),
+                    Some(other) => {
+                        word.push('\\');
+                        word.push(other);
+                    }
+                    None => break,
+                },
+                '$' => self.dollar(word, Quotes::Inside),
+                '`' => self.backquoted(word, Quotes::Inside),
+                other => word.push(other),
+            }
+        }
+        self.doubt(OPEN_QUOTE);
+    }
+
+    /// Reads what is behind a `$`.
+    pub(super) fn dollar(&mut self, word: &mut Word, quotes: Quotes) {
+        let spread = spread(quotes);
+        match self.rest.peek() {
+            Some('(') => {
+                self.rest.next();
+                self.nested();
+                word.push_unknown(spread);
+            }
+            Some('{') => {
+                self.rest.next();
+                let inside = self.deeper(|lexer| lexer.braced(quotes));
+                word.push_unknown(inside.max(spread));
+            }
+            Some('\'') if quotes == Quotes::Outside => {
+                self.rest.next();
+                self.ansi_quoted(word);
+            }
+            Some('"') if quotes == Quotes::Outside => {
+                self.rest.next();
+                self.double_quoted(word);
+            }
+            Some('@' | '*') => {
+                self.rest.next();
+                word.push_unknown(Spread::Any);
+            }
+            Some('#' | '?' | '$' | '!' | '-' | '0'..='9') => {
+                self.rest.next();
+                word.push_unknown(spread);
+            }
+            Some(first) if is_name(first) => {
+                while self.rest.next_if(is_name).is_some() {}
+                word.push_unknown(spread);
+            }
+            Some(_) | None => word.push('$'),
+        }
+    }
+
+    /// Reads what is behind a `${`, and says how many words it may be where it is quoted.
+    fn braced(&mut self, quotes: Quotes) -> Spread {
+        let mut spread = Spread::One;
+        let mut ignored = Word::default();
+        while let Some(character) = self.rest.next() {
+            match character {
+                '}' => return spread,
+                '@' | '*' => spread = Spread::Any,
+                '\\' => {
+                    self.rest.next();
+                }
+                '\'' if quotes == Quotes::Outside => self.single_quoted(&mut ignored),
+                '"' => self.double_quoted(&mut ignored),
+                '$' => self.dollar(&mut ignored, quotes),
+                '`' => self.backquoted(&mut ignored, quotes),
+                _ => {}
+            }
+        }
+        self.doubt("a `${` is not closed");
+        spread
+    }
+
+    /// Reads what is behind a `$'`, where a backslash may stand for any character.
+    fn ansi_quoted(&mut self, word: &mut Word) {
+        while let Some(character) = self.rest.next() {
+            match character {
+                '\'' => return,
+                '\\' => {
+                    self.rest.next();
+                    word.push_unknown(Spread::One);
+                }
+                other => word.push(other),
+            }
+        }
+        self.doubt(OPEN_QUOTE);
+    }
+
+    /// Reads what is behind a backquote.
+    pub(super) fn backquoted(&mut self, word: &mut Word, quotes: Quotes) {
+        let mut line = String::new();
+        loop {
+            match self.rest.next() {
+                None => return self.doubt(OPEN_QUOTE),
+                Some('`') => break,
+                Some('\\') => match self.rest.next() {
+                    Some(quoted @ ('$' | '`' | '\\')) => line.push(quoted),
+                    Some(other) => line.extend(['\\', other]),
+                    None => {}
+                },
+                Some(other) => line.push(other),
+            }
+        }
+        self.deeper(|lexer| {
+            let script = read(&line, lexer.depth);
+            lexer.take_in(script);
+        });
+        word.push_unknown(spread(quotes));
+    }
+
+    /// Reads what is behind a `[`, which may be a command, or the beginning of a set of characters.
+    pub(super) fn bracket(&mut self, word: &mut Word) {
+        let is_set = match self.rest.rest_of_word() {
+            Some(rest) => rest.contains(&']'),
+            None => true,
+        };
+        if is_set {
+            word.push_glob();
+        } else {
+            word.push('[');
+        }
+    }
+
+    /// Reads what is behind a `{`, which may be a group, or the beginning of a list of words.
+    pub(super) fn brace(&mut self, word: &mut Word) {
+        let is_list = match self.rest.rest_of_word() {
+            Some(rest) => {
+                let inside = rest.split(|character| *character == '}').next();
+                let inside = inside.unwrap_or_default();
+                inside.contains(&',') || inside.windows(2).any(|pair| pair == ['.', '.'])
+            }
+            None => true,
+        };
+        if is_list {
+            word.push_unknown(Spread::Any);
+        }
+        word.push('{');
+    }
+}
+
+fn spread(quotes: Quotes) -> Spread {
+    match quotes {
+        Quotes::Inside => Spread::One,
+        Quotes::Outside => Spread::Any,
+    }
+}
+
+fn is_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}

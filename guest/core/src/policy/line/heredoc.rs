@@ -1,0 +1,68 @@
+//! Here-documents: text that stands in the lines behind the one that names it.
+
+use super::{Lexer, Quotes};
+use crate::policy::word::Word;
+
+/// One whose text comes with the next line.
+#[derive(Debug)]
+pub(super) struct Heredoc {
+    /// The line that ends it.
+    pub(super) end: String,
+    /// Whether tabs at the beginning of its lines do not count.
+    pub(super) is_indented: bool,
+    /// Whether nothing in it is expanded.
+    pub(super) is_literal: bool,
+}
+
+impl Lexer {
+    /// Reads those that the last line named, at its end.
+    pub(super) fn read_heredocs(&mut self) {
+        for heredoc in std::mem::take(&mut self.heredocs) {
+            let text = self.heredoc(&heredoc);
+            if !heredoc.is_literal {
+                let mut lexer = Self::new(&text, self.depth);
+                lexer.expansions();
+                self.take_in(lexer.script);
+            }
+        }
+    }
+
+    /// The text of one.
+    fn heredoc(&mut self, heredoc: &Heredoc) -> String {
+        let mut text = String::new();
+        while self.rest.peek().is_some() {
+            let mut line = String::new();
+            while let Some(character) = self.rest.next_if(|next| next != '\n') {
+                line.push(character);
+            }
+            self.rest.next();
+            let content = if heredoc.is_indented {
+                line.trim_start_matches('\t')
+            } else {
+                &line
+            };
+            if content == heredoc.end {
+                return text;
+            }
+            text.push_str(content);
+            text.push('\n');
+        }
+        // A shell takes what there is.
+        text
+    }
+
+    /// Looks for substitutions in a text in which quotes mean nothing.
+    fn expansions(&mut self) {
+        let mut ignored = Word::default();
+        while let Some(character) = self.rest.next() {
+            match character {
+                '\\' => {
+                    self.rest.next();
+                }
+                '$' => self.dollar(&mut ignored, Quotes::Inside),
+                '`' => self.backquoted(&mut ignored, Quotes::Inside),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Taking a shell line apart into the simple commands that a shell may run for it.
+//!
+//! Knows quotes, separators, redirections, groups, substitutions and here-documents, as far as POSIX shells and bash
+//! agree on them. Does not know what a variable has, which files there are, or what any command does. Where it is not
+//! certain what a shell would do, it says so: see [`Script::doubt`].
+//!
+//! *Source:* POSIX.1-2024, Shell Command Language, Token Recognition, Quoting, and Word Expansions.
+
+mod cursor;
+mod expansion;
+mod heredoc;
+
+use super::limits::DEPTH;
+use super::word::{Spread, Word};
+use cursor::Cursor;
+use heredoc::Heredoc;
+
+/// What is known of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Script {
+    /// All simple commands in it, those in substitutions and groups included, in no particular order.
+    pub(super) commands: Vec<Vec<Word>>,
+    /// Why it cannot be told what a shell would do; `None` where it can.
+    pub(super) doubt: Option<&'static str>,
+}
+
+/// Why nobody looks further.
+pub(super) const TOO_DEEP: &str = "it is nested too deeply";
+
+/// Takes a line apart that is nested this deep in others.
+pub(super) fn read(line: &str, depth: u32) -> Script {
+    let mut lexer = Lexer::new(line, depth);
+    lexer.list(Until::TextEnds);
+    lexer.script
+}
+
+/// What ends a list of commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    TextEnds,
+    Parenthesis,
+}
+
+/// Whether a word may fall apart into several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quotes {
+    Inside,
+    Outside,
+}
+
+/// What the next word is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Next {
+    /// One of the command's.
+    #[default]
+    Argument,
+    /// A file that is read or written, or the text of a here-string.
+    Target,
+    /// What ends a here-document.
+    Delimiter,
+    /// As that, where the lines may be indented by tabs.
+    IndentedDelimiter,
+}
+
+/// A simple command of which more may follow.
+#[derive(Debug, Default)]
+struct Command {
+    words: Vec<Word>,
+    word: Option<Word>,
+    next: Next,
+    /// Whether a part of the word was quoted, which matters for what ends a here-document.
+    is_quoted: bool,
+}
+
+struct Lexer {
+    rest: Cursor,
+    depth: u32,
+    script: Script,
+    heredocs: Vec<Heredoc>,
+}
+
+impl Lexer {
+    fn new(text: &str, depth: u32) -> Self {
+        Self {
+            rest: Cursor::new(text),
+            depth,
+            script: Script::default(),
+            heredocs: Vec::new(),
+        }
+    }
+
+    fn doubt(&mut self, why: &'static str) {
+        self.script.doubt.get_or_insert(why);
+    }
+
+    /// Reads commands up to the end.
+    fn list(&mut self, until: Until) {
+        let mut command = Command::default();
+        while let Some(character) = self.rest.next() {
+            match character {
+                ')' if until == Until::Parenthesis => return self.finish(&mut command),
+                ')' => {
+                    self.finish(&mut command);
+                    self.doubt("a `)` has no `(`");
+                }
+                '(' => {
+                    self.finish(&mut command);
+                    self.nested();
+                }
+                '\n' => {
+                    self.finish(&mut command);
+                    self.read_heredocs();
+                }
+                '&' if self.rest.peek() == Some('>') => {
+                    self.end_word(&mut command);
+                    self.rest.next();
+                    self.redirection('>', &mut command);
+                }
+                ';' | '&' | '|' => self.finish(&mut command),
+                ' ' | '\t' => self.end_word(&mut command),
+                '<' | '>' => self.redirection(character, &mut command),
+                '#' if command.word.is_none() => self.comment(),
+                _ => self.part(character, &mut command),
+            }
+        }
+        self.finish(&mut command);
+        if until == Until::Parenthesis {
+            self.doubt("a `(` is not closed");
+        }
+    }
+
+    /// Reads a group or a substitution, whose parenthesis is open.
+    fn nested(&mut self) {
+        self.deeper(|lexer| lexer.list(Until::Parenthesis));
+    }
+
+    /// Reads what is nested in what is read, if that is not too deep.
+    fn deeper<T: Default>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        if self.depth >= DEPTH {
+            self.doubt(TOO_DEEP);
+            // Nothing more can be said: what is nested cannot be told from what is not.
+            self.rest = Cursor::default();
+            return T::default();
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// Ends a command.
+    fn finish(&mut self, command: &mut Command) {
+        self.end_word(command);
+        if !command.words.is_empty() {
+            self.script
+                .commands
+                .push(std::mem::take(&mut command.words));
+        }
+        command.next = Next::Argument;
+    }
+
+    fn end_word(&mut self, command: &mut Command) {
+        let Some(word) = command.word.take() else {
+            return;
+        };
+        let is_quoted = std::mem::take(&mut command.is_quoted);
+        match std::mem::take(&mut command.next) {
+            Next::Argument => command.words.push(word),
+            Next::Target => {}
+            kind @ (Next::Delimiter | Next::IndentedDelimiter) => match word.text() {
+                Some(end) => self.heredocs.push(Heredoc {
+                    end,
+                    is_indented: kind == Next::IndentedDelimiter,
+                    is_literal: is_quoted,
+                }),
+                None => self.doubt("the end of a here-document is not known"),
+            },
+        }
+    }
+
+    fn comment(&mut self) {
+        while self.rest.next_if(|next| next != '\n').is_some() {}
+    }
+
+    /// Reads what follows a `<` or `>`.
+    fn redirection(&mut self, direction: char, command: &mut Command) {
+        if self.rest.next_if(|next| next == '(').is_some() {
+            // The name of a file whose other end is a command.
+            let word = command.word.get_or_insert_default();
+            word.push_unknown(Spread::One);
+            return self.nested();
+        }
+        let descriptor = command.word.as_ref().and_then(Word::text);
+        match descriptor {
+            Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => command.word = None,
+            Some(text) if text.starts_with('{') => self.doubt("a descriptor has a name"),
+            Some(_) | None => self.end_word(command),
+        }
+        command.next = self.operator(direction);
+    }
+
+    /// Reads the rest of a redirection's operator, and says what follows it.
+    fn operator(&mut self, direction: char) -> Next {
+        if direction == '<' && self.rest.next_if(|next| next == '<').is_some() {
+            if self.rest.next_if(|next| next == '<').is_some() {
+                return Next::Target;
+            }
+            return match self.rest.next_if(|next| next == '-') {
+                Some(_) => Next::IndentedDelimiter,
+                None => Next::Delimiter,
+            };
+        }
+        self.rest
+            .next_if(|next| matches!(next, '>' | '<' | '&' | '|'));
+        Next::Target
+    }
+
+    /// Reads a part of a word that begins with this character.
+    fn part(&mut self, character: char, command: &mut Command) {
+        let word = command.word.get_or_insert_default();
+        match character {
+            '\'' => {
+                command.is_quoted = true;
+                self.single_quoted(word);
+            }
+            '"' => {
+                command.is_quoted = true;
+                self.double_quoted(word);
+            }
+            '\\' => {
+                command.is_quoted = true;
+                self.escaped(word);
+            }
+            '$' => self.dollar(word, Quotes::Outside),
+            '`' => self.backquoted(word, Quotes::Outside),
+            '*' | '?' => word.push_glob(),
+            '[' => self.bracket(word),
+            '{' => self.brace(word),
+            other => word.push(other),
+        }
+        // A line that goes on in the next one adds nothing to a word, and is none by itself.
+        let is_nothing = command.word.as_ref().is_some_and(Word::is_empty);
+        if is_nothing && character == '\\' {
+            command.word = None;
+        }
+    }
+
+    /// Reads a character that a backslash quotes.
+    fn escaped(&mut self, word: &mut Word) {
+        match self.rest.next() {
+            Some('\n') => {}
+            Some(character) => word.push(character),
+            None => word.push('\\'),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,305 @@
+use serde_json::{Value, json};
+
+use super::Rules;
+use crate::config::{ConfigError, Node};
+use crate::imports::Command;
+
+const PATTERNS: [&str; 6] = [
+    "rm ... -*r* ...",
+    "git push ... --force",
+    "docker ...",
+    "mkfs* ...",
+    "/usr/bin/special",
+    "cp * important",
+];
+
+fn read(rules: &Value) -> Result<Rules, ConfigError> {
+    Rules::read(&Node::root(rules))
+}
+
+fn policy() -> Rules {
+    let rules: Vec<Value> = PATTERNS
+        .iter()
+        .map(|pattern| json!({ "pattern": pattern, "reason": format!("because of {pattern}") }))
+        .collect();
+    read(&Value::from(rules)).expect("a valid policy")
+}
+
+/// Compares which patterns a command counts for: their first words, or `all` where it is doubted.
+fn check_command(command: &Command, expect: &str) {
+    let policy = policy();
+    let found = match policy.concern(command) {
+        None => String::new(),
+        Some(concern) if concern.doubt.is_some() => {
+            assert_eq!(concern.rules.len(), PATTERNS.len(), "{command:?}");
+            "all".to_owned()
+        }
+        Some(concern) => {
+            let first = |(pattern, _): &(&str, &str)| {
+                let first = pattern
+                    .split_whitespace()
+                    .next()
+                    .expect("a pattern has a word");
+                first.to_owned()
+            };
+            concern
+                .rules
+                .iter()
+                .map(first)
+                .collect::<Vec<_>>()
+                .join(" ")
+        }
+    };
+    assert_eq!(found, expect, "{command:?}");
+}
+
+fn check(line: &str, expect: &str) {
+    check_command(&Command::Shell(line.to_owned()), expect);
+}
+
+fn check_program(words: &[&str], expect: &str) {
+    let words = words.iter().map(|word| (*word).to_owned()).collect();
+    check_command(&Command::Program(words), expect);
+}
+
+#[test]
+fn a_pattern_names_commands() {
+    check("rm -r x", "rm");
+    check("rm -fr x", "rm");
+    check("rm x -rf", "rm");
+    check("rm x", "");
+    check("git push --force", "git");
+    check("git push origin main --force", "git");
+    check("git push --force origin", "");
+    check("git push", "");
+    check("git  push origin --force-with-lease", "");
+    check("docker", "docker");
+    check("docker ps -a", "docker");
+    check("dockerd", "");
+    check("mkfs.ext4 /dev/sda", "mkfs*");
+    check("cp a important", "cp");
+    check("cp a b important", "");
+}
+
+#[test]
+fn the_directory_of_a_program_counts_where_the_pattern_names_one() {
+    check("/bin/rm -r x", "rm");
+    check("./docker x", "docker");
+    check("/usr/bin/special", "/usr/bin/special");
+    check("special", "");
+    check("/opt/special", "");
+    check("\"$HOME/bin/docker\" ps", "docker");
+    check("\"$HOME/bin/tool\" ps", "");
+    check("\"$x\"/special", "/usr/bin/special");
+}
+
+#[test]
+fn every_command_of_a_line_is_looked_at() {
+    check("cd x && rm -r y", "rm");
+    check("a; b | c & docker ps", "docker");
+    check("a\ndocker ps\nrm -r x", "rm docker");
+    check("echo $(rm -r x)", "rm");
+    check("if a; then rm -r x; fi", "rm");
+    check("for a in b; do rm -r x; done", "rm");
+    check("while ! docker ps; do sleep 1; done", "docker");
+    check("f() { rm -r x; }", "rm");
+    check("function f { rm -r x; }", "rm");
+    check("x=1 y+=2 docker ps", "docker");
+    check("x=1", "");
+    check("cat <<END\nrm -r x\nEND", "");
+    check("cat <<END\n$(rm -r x)\nEND", "rm");
+}
+
+#[test]
+fn spelling_does_not_matter_to_a_shell() {
+    check("r\\m -r x", "rm");
+    check("'rm' \"-r\" x", "rm");
+    check("rm \\\n -r x", "rm");
+    check("echo 'rm -r x'", "");
+    check("echo \"rm -r x\"", "");
+    check("# rm -r x", "");
+}
+
+#[test]
+fn programs_that_run_others_are_seen_through() {
+    check("sudo rm -r x", "rm");
+    check("sudo -u bob -- rm -r x", "rm");
+    check("env A=1 -u B nice -n 5 rm -r x", "rm");
+    check("timeout 5 docker ps", "docker");
+    check("time -p exec nohup docker ps", "docker");
+    check("find . -name x -exec rm -r {} +", "rm");
+    check("find . -name '*.o'", "");
+    check("ls | xargs rm", "rm");
+    check("ls | xargs wc -l", "");
+    check("ls | xargs -n 1 git push", "git");
+    check("sudo ls", "");
+    check("command -v docker", "");
+    check("command docker ps", "docker");
+    check("backburner run 'rm -r x'", "rm");
+    check("backburner ask \"Don't you?\"", "");
+    check("ssh $HOST 'cd x; rm -r y'", "rm");
+    check("ssh host rm -r y", "rm");
+}
+
+#[test]
+fn lines_within_lines_are_looked_at() {
+    check("bash -c 'rm -r x'", "rm");
+    check("sudo bash -lc 'cd x && docker ps'", "docker");
+    check("bash -o pipefail -c 'rm -r x'", "rm");
+    check("sh -c \"sh -c 'rm -r x'\"", "rm");
+    check("eval rm '-r x'", "rm");
+    check("trap 'rm -r x' EXIT", "rm");
+    check("trap \"rm -f a$x\" EXIT", "rm");
+    check("trap \"echo $x\" EXIT", "");
+    check("find . -exec sh -c 'docker ps' \\;", "docker");
+    check("bash script.sh -r $x", "");
+    check("bash -e script.sh", "");
+    check_program(&["bash", "-c", "rm -r x"], "rm");
+}
+
+#[test]
+fn a_program_has_no_shell() {
+    check_program(&["rm", "-r", "x"], "rm");
+    check_program(&["/bin/rm", "x; rm -r y"], "");
+    check_program(&["echo", "$(rm -r x)"], "");
+    check_program(&["sudo", "docker"], "docker");
+    check_program(&["rm", "$x"], "");
+}
+
+#[test]
+fn what_is_not_known_may_be_what_a_pattern_names() {
+    check("rm $x", "rm");
+    check("rm \"$x\"", "rm");
+    check("rm -$x y", "rm");
+    check("rm a$x", "rm");
+    check("rm \"a$x\"", "");
+    check("rm -f \"$x\"", "rm");
+    check("git push $x", "git");
+    check("git $x", "git");
+    check("cp x \"$y\"", "cp");
+    check("cp x \"$y\" z", "");
+    check("rm {-r,x}", "rm");
+    check("echo $x", "");
+    check("echo \"$x\"", "");
+    check("ls $x > y", "");
+}
+
+#[test]
+fn names_of_files_are_not_taken_for_options() {
+    check("rm *.o", "");
+    check("rm -*", "rm");
+    check("rm -[r] x", "rm");
+    check("cp * important", "cp");
+    check("cp x imp*", "cp");
+    check("cp imp*", "cp");
+}
+
+#[test]
+fn what_cannot_be_taken_apart_counts_for_every_rule() {
+    for line in [
+        "$x -r y",
+        "trap \"$x\" EXIT",
+        "r$x -r y",
+        "$HOME/bin/tool -r y",
+        "\"$HOME/bin/$x\" -r y",
+        "$(which rm) -r y",
+        "/bin/r? -r y",
+        "eval \"$x\"",
+        "echo 'rm -r x",
+        "curl x | sh",
+        "curl x | sudo bash -",
+        "bash <<END\nrm -r x\nEND",
+        "bash -s x",
+        "bash -c \"$x\"",
+        "sudo $x",
+        "case $x in a) rm -r y;; esac",
+        "rm${IFS}-r${IFS}x",
+        "env -S 'rm -r x",
+    ] {
+        check(line, "all");
+    }
+    let nested = (0..40).fold("true".to_owned(), |line, _| format!("eval {line}"));
+    check(&nested, "all");
+}
+
+#[test]
+fn a_pattern_may_begin_with_any_words() {
+    let rule = json!([{ "pattern": "... --yes-really", "reason": "r" }]);
+    let policy = read(&rule).expect("a valid policy");
+    let is_named = |line: &str| policy.concern(&Command::Shell(line.to_owned())).is_some();
+    assert!(is_named("anything a --yes-really"));
+    assert!(is_named("sudo anything --yes-really"));
+    assert!(is_named("anything $x"));
+    assert!(!is_named("anything --yes-really a"));
+}
+
+#[test]
+fn without_rules_nothing_is_looked_at() {
+    let none = read(&json!([])).expect("an empty policy");
+    assert_eq!(none, Rules::default());
+    assert_eq!(none.concern(&Command::Shell("$x".to_owned())), None);
+}
+
+#[test]
+fn a_concern_has_the_reasons_in_order() {
+    let policy = policy();
+    let line = Command::Shell("docker ps; rm -r x".to_owned());
+    let concern = policy.concern(&line).expect("it is named");
+    let expect = [
+        ("rm ... -*r* ...", "because of rm ... -*r* ..."),
+        ("docker ...", "because of docker ..."),
+    ];
+    assert_eq!(concern.rules, expect);
+    assert_eq!(concern.doubt, None);
+}
+
+#[test]
+fn a_long_command_is_compared_in_time() {
+    let long = [
+        format!("rm {}", "-x ".repeat(10_000)),
+        format!("sudo {}", "rm ".repeat(10_000)),
+        format!("xargs {}", "sh ".repeat(10_000)),
+        format!("docker{}", "r".repeat(30_000)),
+        "sh -c ".repeat(5_000),
+        "eval ".repeat(5_000),
+        format!("rm {}", "$x ".repeat(10_000)),
+        format!("rm {}", "* ".repeat(10_000)),
+    ];
+    for line in long {
+        policy().concern(&Command::Shell(line));
+    }
+}
+
+#[test]
+fn a_wrong_policy_is_refused_with_its_place() {
+    let refused = |value: Value, at: &str| {
+        let error = read(&value).expect_err("it is wrong");
+        assert_eq!(error.at, at, "{value}: {error:?}");
+    };
+    refused(json!({}), "");
+    refused(
+        json!(vec![json!({ "pattern": "a", "reason": "b" }); 101]),
+        "",
+    );
+    refused(json!(["a"]), "/0");
+    refused(
+        json!([{ "pattern": "a", "reason": "b" }, { "reason": "b" }]),
+        "/1/pattern",
+    );
+    refused(json!([{ "pattern": " ", "reason": "b" }]), "/0/pattern");
+    refused(json!([{ "pattern": "a\nb", "reason": "b" }]), "/0/pattern");
+    refused(
+        json!([{ "pattern": "a".repeat(201), "reason": "b" }]),
+        "/0/pattern",
+    );
+    refused(json!([{ "pattern": "a" }]), "/0");
+    refused(json!([{ "pattern": "a", "reason": "" }]), "/0/reason");
+    refused(
+        json!([{ "pattern": "a", "reason": "a\u{202e}" }]),
+        "/0/reason",
+    );
+    refused(
+        json!([{ "pattern": "a", "reason": "b", "a/b": 1 }]),
+        "/0/a~1b",
+    );
+}

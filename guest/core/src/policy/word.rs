@@ -1,0 +1,124 @@
+//! A word of a command, as far as it is known before a shell expands it.
+
+use super::limits::WORD_CHARS;
+
+/// A part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// This character.
+    Character(char),
+    /// Any text, such as the value of a variable or what a command prints.
+    Unknown,
+    /// Any part of a file's name.
+    Glob,
+}
+
+/// How many words a shell may make of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Spread {
+    /// It stays one.
+    #[default]
+    One,
+    /// One or more, each of this form: the names of files.
+    Files,
+    /// Any number, none included, whatever they are.
+    Any,
+}
+
+/// A word.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Word {
+    pieces: Vec<Piece>,
+    spread: Spread,
+}
+
+impl Word {
+    /// The word that this text is.
+    pub(super) fn literal(text: &str) -> Self {
+        let mut word = Self::default();
+        text.chars().for_each(|character| word.push(character));
+        word
+    }
+
+    /// Appends a character that stands for itself.
+    pub(super) fn push(&mut self, character: char) {
+        self.pieces.push(Piece::Character(character));
+    }
+
+    /// Appends something that is not known.
+    pub(super) fn push_unknown(&mut self, spread: Spread) {
+        self.pieces.push(Piece::Unknown);
+        self.spread = self.spread.max(spread);
+    }
+
+    /// Appends something that stands for the names of files.
+    pub(super) fn push_glob(&mut self) {
+        self.pieces.push(Piece::Glob);
+        self.spread = self.spread.max(Spread::Files);
+    }
+
+    /// Its parts, as many as are compared.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        let is_cut = self.pieces.len() > WORD_CHARS;
+        let rest = is_cut.then_some(&Piece::Unknown);
+        self.pieces.iter().take(WORD_CHARS).chain(rest)
+    }
+
+    /// How many words a shell may make of it.
+    pub(super) fn spread(&self) -> Spread {
+        self.spread
+    }
+
+    /// Whether nothing is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Whether all of it is known.
+    pub(super) fn is_known(&self) -> bool {
+        let is_known = |piece: &Piece| matches!(piece, Piece::Character(_));
+        self.pieces.iter().all(is_known)
+    }
+
+    /// Its text; `None` where a part of it is not known.
+    pub(super) fn text(&self) -> Option<String> {
+        self.pieces.iter().map(known).collect()
+    }
+
+    /// What is behind its last `/`: the name of a program without its directory. `None` where that is not known, or may be
+    /// several words.
+    pub(super) fn base_name(&self) -> Option<String> {
+        let parts = self.pieces.rsplit(|piece| *piece == Piece::Character('/'));
+        let base = parts.into_iter().next().unwrap_or_default();
+        let is_one = self.spread == Spread::One || self.is_known();
+        base.iter()
+            .map(known)
+            .collect::<Option<_>>()
+            .filter(|_| is_one)
+    }
+
+    /// Its text as a part of a shell line, in which a shell expands later what is not known yet.
+    pub(super) fn line(&self) -> String {
+        let mut line = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Character(character) => line.push(*character),
+                Piece::Unknown => line.push_str("${_}"),
+                Piece::Glob => line.push('*'),
+            }
+        }
+        line
+    }
+
+    /// The text up to its first part that is not known.
+    pub(super) fn beginning(&self) -> String {
+        self.pieces.iter().map_while(known).collect()
+    }
+}
+
+fn known(piece: &Piece) -> Option<char> {
+    match piece {
+        Piece::Character(character) => Some(*character),
+        Piece::Unknown | Piece::Glob => None,
+    }
+}

@@ -1,0 +1,136 @@
+//! What a person reads who has to confirm a command.
+
+use serde_json::{Map, Value};
+
+use super::{Question, Trust};
+use crate::imports::{Command, JobSpec};
+use crate::input::Form;
+use crate::policy::Concern;
+use crate::text::{revealed, shorten};
+
+/// The name of the question, and of its only field.
+const CONFIRM: &str = "confirm";
+
+/// How much of the command is shown, in characters: a screen. Of a longer one the beginning and the end are.
+const COMMAND_CHARS: usize = 1_600;
+
+/// How many reasons are shown; a command that cannot be taken apart may have as many as there are rules.
+const REASONS: usize = 3;
+
+/// How much of the directory and of the names of variables is shown, in characters each.
+const LINE_CHARS: usize = 300;
+
+/// A command, and what its caller calls it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal<'a> {
+    /// What is to run.
+    pub(crate) spec: &'a JobSpec,
+    /// What the task is to be called.
+    pub(crate) label: Option<&'a str>,
+}
+
+/// The question whether this command may run.
+pub(crate) fn confirmation(proposal: Proposal<'_>, why: &str) -> Question {
+    let mut lines = vec![
+        format!("May this command be run? {why}"),
+        String::new(),
+        command(&proposal.spec.command),
+        String::new(),
+    ];
+    let directory = proposal.spec.directory.as_deref();
+    let directory = directory.map_or("the server's own".to_owned(), line);
+    lines.push(format!("Directory: {directory}"));
+    lines.extend(
+        proposal
+            .label
+            .map(|label| format!("Label: {}", line(label))),
+    );
+    lines.extend(variables(proposal.spec));
+    if !proposal.spec.stdin.is_empty() {
+        lines.push(format!(
+            "Standard input: {} bytes",
+            proposal.spec.stdin.len()
+        ));
+    }
+    Question {
+        key: CONFIRM.to_owned(),
+        form: Form::yes_or_no(lines.join("\n"), CONFIRM, "Run this command"),
+        trust: Trust::Asked,
+    }
+}
+
+/// Whether the person who answered this said yes.
+pub(crate) fn is_confirmed(answer: &Map<String, Value>) -> bool {
+    answer.get(CONFIRM) == Some(&Value::Bool(true))
+}
+
+/// Why the policy asks for it, in words for whom it may concern.
+pub(crate) fn because(concern: &Concern<'_>) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    for (_, reason) in &concern.rules {
+        if !reasons.contains(reason) {
+            reasons.push(reason);
+        }
+    }
+    let more = match reasons.len().saturating_sub(REASONS) {
+        0 => String::new(),
+        number => format!("; and {number} more"),
+    };
+    reasons.truncate(REASONS);
+    let reasons = reasons.join("; ");
+    match concern.doubt {
+        None => format!("A rule asks for it: {reasons}{more}"),
+        Some(doubt) => format!(
+            "It cannot be told for certain what it does ({doubt}), so it counts for every rule: {reasons}{more}"
+        ),
+    }
+}
+
+/// A command as a person would type it.
+fn command(command: &Command) -> String {
+    let text = match command {
+        Command::Shell(line) => line.clone(),
+        Command::Program(words) => {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            words.join(" ")
+        }
+    };
+    let lines: Vec<String> = text.split('\n').map(revealed).collect();
+    middle_left_out(&lines.join("\n"))
+}
+
+/// A word as a shell has to be given it.
+fn quoted(word: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "-_./:=@%+,".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The beginning and the end of what is too long, as either may be what matters.
+fn middle_left_out(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= COMMAND_CHARS {
+        return text.to_owned();
+    }
+    let (head, tail) = (COMMAND_CHARS * 3 / 4, COMMAND_CHARS / 4);
+    let beginning: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    let left_out = count - head - tail;
+    format!("{beginning}\n[… {left_out} characters are not shown …]\n{end}")
+}
+
+fn line(text: &str) -> String {
+    shorten(&revealed(text), LINE_CHARS)
+}
+
+/// The names alone, as the values may be secret.
+fn variables(spec: &JobSpec) -> Option<String> {
+    let names: Vec<&str> = spec
+        .environment
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    (!names.is_empty()).then(|| format!("Variables: {}", line(&names.join(", "))))
+}

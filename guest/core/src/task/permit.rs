@@ -1,0 +1,76 @@
+//! What lets a job be started.
+//!
+//! Knows that a confirmation is used up by the job that it starts, whichever server starts it; does not know who is asked
+//! for it, and how.
+
+use super::keys;
+use crate::imports::{Change, Entry, Expectation, Store, StoreError};
+use crate::limits::{SWEEP_CONFIRMATIONS, USED_CONFIRMATION_MS};
+
+/// What lets a job be started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Permit {
+    /// Nobody has to be asked.
+    #[default]
+    Unneeded,
+    /// A person confirmed it, for one start.
+    Once(Confirmation),
+    /// A person has to confirm it first. Until then the order only finds the task of an earlier call.
+    Missing,
+}
+
+/// That a person confirmed a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Confirmation {
+    /// The name of what was said, unique among all.
+    pub(crate) name: String,
+    /// From when on nobody accepts it any more, in milliseconds since 1970.
+    pub(crate) ends_at: u64,
+}
+
+impl Confirmation {
+    /// The change that uses it up; fails where it was used before.
+    pub(super) fn use_up(&self) -> Change {
+        Change::Put {
+            key: self.key(),
+            value: "{}".to_owned(),
+            expect: Expectation::Absent,
+        }
+    }
+
+    /// Whether it was used before.
+    ///
+    /// # Errors
+    /// Those of [`Store::get`].
+    pub(super) fn is_used(&self, store: &mut impl Store) -> Result<bool, StoreError> {
+        Ok(store.get(&self.key())?.is_some())
+    }
+
+    fn key(&self) -> String {
+        let forgotten_at = self.ends_at.saturating_add(USED_CONFIRMATION_MS);
+        keys::used_state(forgotten_at, &self.name)
+    }
+}
+
+/// Forgets confirmations that nobody accepts any more. Gives the moment at which there is more to forget, in milliseconds
+/// since 1970; `None` where only another confirmation can make it necessary.
+///
+/// # Errors
+/// Those of [`Store`].
+pub(super) fn sweep(store: &mut impl Store, now: u64) -> Result<Option<u64>, StoreError> {
+    let entries = store.scan(keys::USED_STATE, None, SWEEP_CONFIRMATIONS)?;
+    let moment = |entry: &Entry| keys::parse_used_state(&entry.key).unwrap_or(now);
+    let due = entries.iter().filter(|entry| moment(entry) <= now);
+    let changes: Vec<Change> = due
+        .map(|entry| Change::Remove {
+            key: entry.key.clone(),
+            expect: Expectation::Anything,
+        })
+        .collect();
+    let is_another_page = changes.len() == SWEEP_CONFIRMATIONS as usize;
+    if !changes.is_empty() {
+        store.commit(changes)?;
+    }
+    let next = entries.iter().map(moment).find(|moment| *moment > now);
+    Ok(if is_another_page { Some(now) } else { next })
+}
