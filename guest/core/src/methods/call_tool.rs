@@ -115,7 +115,7 @@ fn attempt(
         Begun::Task(facts) if is_direct(config, call.client, *mode) => Ok(waiting(&facts).wait()),
         Begun::Task(facts) => {
             let handle = wire::created(&facts, cx.now);
-            Ok(Outcome::Reply(reply::task(id, handle)))
+            Ok(Outcome::Reply(reply::task(&call.request.id, handle)))
         }
         Begun::Overtaken(facts) => Ok(resume_call::look(world, wakened, waiting(&facts))),
         Begun::Earlier(loaded) => {
