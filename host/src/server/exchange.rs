@@ -87,7 +87,10 @@ impl Exchange {
     /// Has an instance look at the message; gives the reply, where there is one at once.
     async fn begin(&mut self, body: Arc<str>) -> Option<String> {
         let (client, text) = (self.client.clone(), Arc::clone(&body));
-        let step = self.client.server().on_a_thread(move || client.answer(&text));
+        let step = self
+            .client
+            .server()
+            .on_a_thread(move || client.answer(&text));
         match step.await? {
             Step::Reply(reply) => return Some(reply),
             Step::Nothing => {}

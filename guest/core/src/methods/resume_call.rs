@@ -15,7 +15,7 @@ use crate::task::durable::Loaded;
 use crate::task::lookup::own;
 use crate::task::record::{Ending, Facts, State, Terminal};
 use crate::task::settle::{Clock, Settled, settle};
-use crate::task::{Durable, status_message, wire};
+use crate::task::{Durable, TaskId, status_message, wire};
 use crate::tool::run::Running;
 use crate::tool::{self, Ended, ToolResult, run};
 

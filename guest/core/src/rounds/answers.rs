@@ -33,7 +33,8 @@ enum Fitting {
 
 /// Reads a client's response to a form.
 pub(super) fn reply(form: &Form, response: &RawValue) -> Reply {
-    let fitting = fitting(form, response).and_then(|text| serde_json::from_str(&text).ok());
+    let fitting = fitting(form, response).ok();
+    let fitting = fitting.and_then(|text| serde_json::from_str(&text).ok());
     match fitting {
         Some(Fitting::Accept { content }) => Reply::Accepted(content),
         Some(Fitting::Decline) => Reply::Declined,
