@@ -284,7 +284,7 @@ fn a_wrong_policy_is_refused_with_its_place() {
     refused(json!(["a"]), "/0");
     refused(
         json!([{ "pattern": "a", "reason": "b" }, { "reason": "b" }]),
-        "/1/pattern",
+        "/1",
     );
     refused(json!([{ "pattern": " ", "reason": "b" }]), "/0/pattern");
     refused(json!([{ "pattern": "a\nb", "reason": "b" }]), "/0/pattern");
