@@ -37,8 +37,7 @@ fn greet() -> Value {
 }
 
 /// A tool with these members changed.
-fn changed(tool: Value, members: Value) -> Value {
-    let (mut tool, members) = (tool, members);
+fn changed(mut tool: Value, members: &Value) -> Value {
     for (name, value) in members.as_object().expect("an object") {
         tool[name] = value.clone();
     }
@@ -96,7 +95,7 @@ impl Party {
     }
 }
 
-fn accept(content: Value) -> Value {
+fn accept(content: &Value) -> Value {
     json!({ "action": "accept", "content": content })
 }
 
@@ -148,7 +147,7 @@ fn the_user_is_asked_and_the_tool_is_run_with_the_answer() {
     });
     assert_eq!(reply["result"]["inputRequests"]["user_name"], expect);
     party.assert_nothing_runs();
-    let reply = party.again(&arguments, &reply, &accept(json!({ "name": "Alice" })));
+    let reply = party.again(&arguments, &reply, &accept(&json!({ "name": "Alice" })));
     assert_eq!(text(&reply), "Hello Alice");
     assert_eq!(reply["result"]["resultType"], "complete");
     assert!(
@@ -159,12 +158,12 @@ fn the_user_is_asked_and_the_tool_is_run_with_the_answer() {
 
 #[test]
 fn a_task_after_rounds_carries_nothing_of_them() {
-    let mut party = Party::new(&changed(greet(), json!({ "task": "required" })));
+    let mut party = Party::new(&changed(greet(), &json!({ "task": "required" })));
     party.client = Client::Tasks;
     let arguments = json!({ "greeting": "Hello" });
     let reply = party.first(&arguments);
     assert_eq!(reply["result"].get("taskId"), None);
-    let reply = party.again(&arguments, &reply, &accept(json!({ "name": "Alice" })));
+    let reply = party.again(&arguments, &reply, &accept(&json!({ "name": "Alice" })));
     assert_eq!(reply["result"]["resultType"], "task", "{reply}");
     assert_eq!(reply["result"].get("requestState"), None);
     assert_eq!(reply["result"].get("inputRequests"), None);
@@ -180,7 +179,7 @@ fn a_task_after_rounds_carries_nothing_of_them() {
 fn an_answer_may_come_before_it_is_asked_for_and_with_others() {
     let mut party = Party::new(&greet());
     let responses = json!({
-        "user_name": accept(json!({ "name": "Alice" })), "unknown": accept(json!({ "a": 1 })), "other": 1,
+        "user_name": accept(&json!({ "name": "Alice" })), "unknown": accept(&json!({ "a": 1 })), "other": 1,
     });
     let reply = party.call(
         &json!({ "greeting": "Hi" }),
@@ -194,10 +193,10 @@ fn an_answer_that_does_not_fit_is_asked_for_again() {
     let arguments = json!({ "greeting": "Hi" });
     for (answer, words) in [
         (json!(12345), "could not be used"),
-        (accept(json!({})), "could not be used"),
-        (accept(json!({ "name": 1 })), "could not be used"),
+        (accept(&json!({})), "could not be used"),
+        (accept(&json!({ "name": 1 })), "could not be used"),
         // What only the whole schema says.
-        (accept(json!({ "name": "alice" })), "`name` is \"alice\""),
+        (accept(&json!({ "name": "alice" })), "`name` is \"alice\""),
     ] {
         let mut party = Party::new(&greet());
         let reply = party.first(&arguments);
@@ -208,11 +207,11 @@ fn an_answer_that_does_not_fit_is_asked_for_again() {
             "{reply}"
         );
         party.assert_nothing_runs();
-        let reply = party.again(&arguments, &reply, &accept(json!({ "name": "Alice" })));
+        let reply = party.again(&arguments, &reply, &accept(&json!({ "name": "Alice" })));
         assert_eq!(text(&reply), "Hi Alice");
     }
     let mut party = Party::new(&greet());
-    let more = json!({ "inputResponses": { "wrong": accept(json!({ "name": "Alice" })) } });
+    let more = json!({ "inputResponses": { "wrong": accept(&json!({ "name": "Alice" })) } });
     assert_eq!(
         message(&party.call(&arguments, &more)),
         "What is your name?"
@@ -261,7 +260,7 @@ fn a_client_that_cannot_ask_is_told_from_whom_they_have_to_come() {
 
 #[test]
 fn a_tool_may_take_them_from_the_model_of_a_client_that_cannot_ask() {
-    let tool = changed(greet(), json!({ "userArgumentsByModel": true }));
+    let tool = changed(greet(), &json!({ "userArgumentsByModel": true }));
     let mut party = Party::new(&tool);
     let by_model = json!({ "greeting": "Hi", "name": "Alice" });
     assert_refused(&party.first(&by_model), "not by you");
@@ -289,7 +288,7 @@ fn what_need_not_be_given_is_left_out_where_nobody_can_be_asked() {
     party.elicitation = json!({});
     let arguments = json!({ "greeting": "Ho" });
     let reply = party.first(&arguments);
-    let reply = party.again(&arguments, &reply, &accept(json!({})));
+    let reply = party.again(&arguments, &reply, &accept(&json!({})));
     assert_eq!(text(&reply), "Ho");
 }
 
@@ -313,37 +312,37 @@ fn several_questions_are_asked_in_rounds() {
     let none = json!({});
     let first = party.first(&none);
     assert_eq!(message(&first), "Step 1");
-    let second = party.again(&none, &first, &accept(json!({ "name": "Alice" })));
+    let second = party.again(&none, &first, &accept(&json!({ "name": "Alice" })));
     assert_eq!(message(&second), "Step 2");
     assert_ne!(
         second["result"]["requestState"],
         first["result"]["requestState"]
     );
     let content = json!({ "colour": "blue", "sure": true });
-    let third = party.again(&none, &second, &accept(content));
+    let third = party.again(&none, &second, &accept(&content));
     let words = message(&third);
     assert!(
         words.starts_with("Is Alice blue?\n\necho 'Alice blue true'\n"),
         "{words}"
     );
     party.assert_nothing_runs();
-    let last = party.again(&none, &third, &accept(json!({ "confirm": true })));
+    let last = party.again(&none, &third, &accept(&json!({ "confirm": true })));
     assert_eq!(text(&last), "Alice blue true");
     // A state of an earlier round starts nothing more either.
-    let earlier = party.again(&none, &third, &accept(json!({ "confirm": true })));
+    let earlier = party.again(&none, &third, &accept(&json!({ "confirm": true })));
     assert_eq!(earlier["error"]["code"], -32602, "{earlier}");
     assert_eq!(party.world.jobs.starts.len(), 1);
 }
 
 #[test]
 fn a_state_belongs_to_one_tool() {
-    let other = changed(greet(), json!({ "name": "other" }));
+    let other = changed(greet(), &json!({ "name": "other" }));
     let mut party = Party::new(&greet());
     party.host = Host::new(&config(&json!([greet(), other])), "user");
     let arguments = json!({ "greeting": "Hi" });
     let reply = party.first(&arguments);
     party.tool = "other".to_owned();
-    let reply = party.again(&arguments, &reply, &accept(json!({ "name": "Alice" })));
+    let reply = party.again(&arguments, &reply, &accept(&json!({ "name": "Alice" })));
     assert_eq!(reply["error"]["code"], -32602, "{reply}");
     assert!(reply.to_string().contains("another tool"), "{reply}");
     party.assert_nothing_runs();
@@ -363,9 +362,9 @@ fn a_tool_may_have_each_call_confirmed() {
         words.starts_with("May the tool `greet` run this command?\n\necho hi 'it'\\''s me'\n"),
         "{words}"
     );
-    let no = party.again(&arguments, &reply, &accept(json!({ "confirm": false })));
+    let no = party.again(&arguments, &reply, &accept(&json!({ "confirm": false })));
     assert_refused(&no, "said no");
-    let reply = party.again(&arguments, &reply, &accept(json!({ "confirm": true })));
+    let reply = party.again(&arguments, &reply, &accept(&json!({ "confirm": true })));
     assert_eq!(text(&reply), "hi it's me");
     party.elicitation = json!(null);
     assert_refused(
@@ -400,7 +399,7 @@ fn the_rules_hold_for_shell_lines_of_tools_and_not_for_their_programs() {
 fn a_key_that_arguments_of_the_user_make_finds_the_first_task() {
     let tool = changed(
         greet(),
-        json!({ "idempotencyKey": "{name}", "task": "required" }),
+        &json!({ "idempotencyKey": "{name}", "task": "required" }),
     );
     let mut party = Party::new(&tool);
     party.client = Client::Tasks;
@@ -408,7 +407,7 @@ fn a_key_that_arguments_of_the_user_make_finds_the_first_task() {
     let mut ids = Vec::new();
     for _ in 0..2 {
         let reply = party.first(&arguments);
-        let reply = party.again(&arguments, &reply, &accept(json!({ "name": "Alice" })));
+        let reply = party.again(&arguments, &reply, &accept(&json!({ "name": "Alice" })));
         ids.push(reply["result"]["taskId"].to_string());
     }
     assert_eq!(ids[0], ids[1]);
@@ -418,7 +417,7 @@ fn a_key_that_arguments_of_the_user_make_finds_the_first_task() {
 #[test]
 fn a_wrong_description_is_refused_with_its_place() {
     let refused = |members: Value, at: &str| {
-        let tool = changed(greet(), members);
+        let tool = changed(greet(), &members);
         let error = Server::configure(&config(&json!([tool]))).expect_err("it is wrong");
         assert_eq!(error.at, format!("/tools/0{at}"), "{tool}: {error}");
     };
