@@ -6,7 +6,9 @@
 use std::error::Error;
 use std::fmt;
 
-use boon::{CompileError, Compiler, Draft, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use boon::{
+    CompileError, Compiler, Draft, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError,
+};
 use serde_json::Value;
 
 /// What a schema without an `$id` is called in what it refers to.
@@ -80,13 +82,9 @@ fn bad(error: &CompileError, schema: &Value) -> BadSchema {
             };
         }
         CompileError::ValidationError { url, src } => return invalid(url, src),
-        CompileError::InvalidRegex { url, regex, src } => (
-            url.as_str(),
-            format!(
-                "the regular expression {regex:?} cannot be used: {}",
-                last_line(&src.to_string())
-            ),
-        ),
+        CompileError::InvalidRegex { url, regex, src } => {
+            (url.as_str(), bad_expression(regex, &src.to_string()))
+        }
         CompileError::ParseIdError { loc } | CompileError::ParseAnchorError { loc } => {
             (loc.as_str(), "its name cannot be read".to_owned())
         }
@@ -98,9 +96,10 @@ fn bad(error: &CompileError, schema: &Value) -> BadSchema {
     }
 }
 
-/// The last line says what is wrong; those before it show where with a row of carets.
-fn last_line(text: &str) -> &str {
-    text.lines().next_back().unwrap_or(text).trim()
+/// The last line of the reason says what is wrong; those before it show where with a row of carets.
+fn bad_expression(expression: &str, why: &str) -> String {
+    let why = why.lines().next_back().unwrap_or(why).trim();
+    format!("the regular expression {expression:?} cannot be used: {why}")
 }
 
 /// A schema that does not conform to its dialect.
@@ -109,7 +108,14 @@ fn invalid(url: &str, error: &ValidationError<'_, '_>) -> BadSchema {
     while let Some(cause) = leaf.causes.first() {
         leaf = cause;
     }
-    let reason = format!("is no JSON Schema: {}", leaf.kind);
+    let reason = match &leaf.kind {
+        ErrorKind::Format {
+            got: expression,
+            want: "regex",
+            err,
+        } => bad_expression(expression.as_str().unwrap_or_default(), &err.to_string()),
+        kind => format!("is no JSON Schema: {kind}"),
+    };
     BadSchema {
         at: format!("{}{}", pointer(url), leaf.instance_location),
         reason,
