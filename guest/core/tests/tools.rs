@@ -1,4 +1,4 @@
-//! Tools of the configuration: how they are listed, what a call of them runs, and what it is answered with.
+//! Tools of the configuration: what a call of them runs, and what it is answered with.
 
 #[allow(
     dead_code,
@@ -8,62 +8,8 @@ mod support;
 
 use serde_json::{Value, json};
 
-use support::messages::{Client, call, request};
-use support::{FakeWorld, Host};
-
-/// A world, and a host of a server with these tools and no others.
-struct Place {
-    world: FakeWorld,
-    host: Host,
-}
-
-impl Place {
-    fn new(tools: &Value) -> Self {
-        Self::configured(
-            &json!({ "baseDirectory": "/base", "tools": tools, "run": { "enabled": false } }),
-        )
-    }
-
-    fn configured(config: &Value) -> Self {
-        Self {
-            world: FakeWorld::new(1),
-            host: Host::new(&config.to_string(), "user"),
-        }
-    }
-
-    /// The whole reply to a call, however long that takes.
-    fn reply(&mut self, client: Client, tool: &str, arguments: &Value) -> Value {
-        let body = call(1, client, tool, arguments);
-        self.host.ask(&mut self.world, &body)
-    }
-
-    /// The result of a call of a client without tasks.
-    fn result(&mut self, tool: &str, arguments: &Value) -> Value {
-        let mut reply = self.reply(Client::Plain, tool, arguments);
-        assert!(reply.get("result").is_some(), "{reply}");
-        reply["result"].take()
-    }
-
-    /// The text of a refusal, after making sure that nothing was run.
-    fn refusal(&mut self, tool: &str, arguments: &Value) -> String {
-        let result = self.result(tool, arguments);
-        assert_eq!(result["isError"], true, "{result}");
-        assert_eq!(self.world.jobs.starts.len(), 0, "{result}");
-        let text = result["content"][0]["text"].as_str().expect("a text");
-        text.to_owned()
-    }
-
-    /// What was recorded of the only task that there is.
-    fn facts(&self) -> Value {
-        let keys = self.world.store.keys("task/");
-        let [key] = keys.as_slice() else {
-            panic!("there are {keys:?}");
-        };
-        let record = self.world.store.value(key).expect("it was just listed");
-        let record: Value = serde_json::from_str(record).expect("a record is JSON");
-        record["task/2"]["facts"].clone()
-    }
-}
+use support::messages::{Client, call};
+use support::tools::{Place, tool};
 
 /// What a call with these arguments runs, of a tool that these members describe.
 fn spec(members: &Value, arguments: &Value) -> Value {
@@ -73,86 +19,9 @@ fn spec(members: &Value, arguments: &Value) -> Value {
     place.facts()["spec"].take()
 }
 
-/// A tool with these members, arguments `a`, `b` and `c` of any kind, and what else it has to have.
-fn tool(members: &Value) -> Value {
-    let mut tool = json!({
-        "name": "t", "description": "A tool.",
-        "inputSchema": { "type": "object", "properties": { "a": {}, "b": {}, "c": {} } },
-    });
-    for (name, value) in members.as_object().expect("members") {
-        tool[name] = value.clone();
-    }
-    tool
-}
-
 /// The words that a call with these arguments runs.
 fn words(program: &Value, arguments: &Value) -> Value {
     spec(&json!({ "program": program }), arguments)["command"]["program"].take()
-}
-
-fn listed(config: &Value) -> Value {
-    let mut place = Place::configured(config);
-    let body = request(1, Client::Plain, "tools/list", json!({}));
-    place.host.ask(&mut place.world, &body)["result"]["tools"].take()
-}
-
-#[test]
-fn tools_are_listed_behind_run_in_their_order() {
-    let tools = json!([
-        { "name": "b", "description": "Does b.", "shell": "true" },
-        { "name": "a", "description": "Does a.", "shell": "true" },
-    ]);
-    let names = |config: &Value| {
-        let listed = listed(config);
-        let names = listed.as_array().expect("a list").iter();
-        names
-            .map(|tool| tool["name"].as_str().expect("a name").to_owned())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(names(&json!({ "tools": tools })), ["run", "b", "a"]);
-    assert_eq!(
-        names(&json!({ "tools": tools, "run": { "enabled": false } })),
-        ["b", "a"]
-    );
-    assert_eq!(names(&json!({ "run": { "enabled": false } })), [""; 0]);
-    assert_eq!(names(&json!({ "run": {} })), ["run"]);
-}
-
-#[test]
-fn a_tool_is_listed_as_it_was_described() {
-    let tool = json!({
-        "name": "t", "title": "T", "description": "A tool.", "shell": "true", "output": "json",
-        "annotations": { "title": "T", "readOnlyHint": true, "openWorldHint": false },
-        "inputSchema": { "type": "object", "properties": { "b": { "x-mcp-header": "B", "type": "string" } } },
-        "outputSchema": { "type": "array" },
-    });
-    let mut expect = tool.clone();
-    for own in ["shell", "output"] {
-        expect.as_object_mut().expect("a tool").remove(own);
-    }
-    assert_eq!(listed(&json!({ "tools": [tool] }))[1], expect);
-    let bare = json!({ "name": "t", "description": "A tool.", "shell": "true" });
-    let expect = json!({
-        "name": "t", "description": "A tool.", "inputSchema": { "type": "object", "additionalProperties": false },
-    });
-    assert_eq!(listed(&json!({ "tools": [bare] }))[1], expect);
-}
-
-#[test]
-fn schemas_are_listed_verbatim_on_one_line() {
-    let schema = "{\n  \"type\": \"object\",\n  \"properties\": { \"z\": { \"maximum\": 1.50 }, \"a\": {} }\n}";
-    let line = r#"{"type":"object","properties":{"z":{"maximum":1.50},"a":{}}}"#;
-    let config = |schema: &str| {
-        format!(
-            r#"{{"tools": [{{"name": "t", "description": "d", "shell": "true", "inputSchema": {schema}}}]}}"#
-        )
-    };
-    for config in [config(schema), config(&json!(schema).to_string())] {
-        let mut world = FakeWorld::new(1);
-        let body = request(1, Client::Plain, "tools/list", json!({}));
-        let replies = Host::new(&config, "user").send(&mut world, &body);
-        assert!(replies[0].contains(line), "{}", replies[0]);
-    }
 }
 
 #[test]
@@ -401,84 +270,6 @@ fn an_argument_that_is_given_twice_is_refused() {
         call(1, Client::Plain, "t", &json!({ "a": "ARGUMENT" })).replace("\"ARGUMENT\"", "1e999");
     let reply = place.host.ask(&mut place.world, &body);
     assert!(reply.to_string().contains("`a` cannot be read"), "{reply}");
-}
-
-#[test]
-fn a_tool_that_does_not_exist_is_an_error_with_the_list() {
-    let mut place = Place::new(&json!([tool(&json!({ "shell": "true" }))]));
-    let reply = place.reply(Client::Plain, "run", &json!({ "command": "true" }));
-    assert_eq!(reply["error"]["code"], -32602, "{reply}");
-    assert_eq!(
-        reply["error"]["message"],
-        "unknown tool: run, the tools are: t"
-    );
-    let none = Place::configured(&json!({ "run": { "enabled": false } })).reply(
-        Client::Plain,
-        "x",
-        &json!({}),
-    );
-    assert_eq!(
-        none["error"]["message"],
-        "unknown tool: x, there are no tools"
-    );
-}
-
-#[test]
-fn run_is_bounded_and_says_so() {
-    let config = json!({
-        "baseDirectory": "/base",
-        "run": { "cwd": "x", "directories": ["."], "maxTimeoutSeconds": 90, "ttlSeconds": 60 },
-    });
-    let listed = listed(&config);
-    let properties = &listed[0]["inputSchema"]["properties"];
-    assert_eq!(properties["timeoutSeconds"]["maximum"], 90);
-    for (name, part) in [
-        (
-            "cwd",
-            "Default: /base/x. It has to be one of these directories or below it: /base/.",
-        ),
-        (
-            "timeoutSeconds",
-            "1 min 30 s at most. Default: after 1 min 30 s.",
-        ),
-        (
-            "ttlSeconds",
-            "from 1 second to 365 days. Default: after 1 min.",
-        ),
-    ] {
-        let description = properties[name]["description"].as_str().expect("a text");
-        assert!(description.contains(part), "{description}");
-    }
-    let mut place = Place::configured(&config);
-    let text = place.refusal("run", &json!({ "command": "true", "cwd": "/" }));
-    assert!(text.contains("`cwd` is \"/\""), "{text}");
-    assert_eq!(
-        place.result("run", &json!({ "command": "true" }))["isError"],
-        false
-    );
-}
-
-#[test]
-fn the_instructions_name_run_where_it_is() {
-    let instructions = |config: &Value| {
-        let mut place = Place::configured(config);
-        let body = request(1, Client::Plain, "server/discover", json!({}));
-        let reply = place.host.ask(&mut place.world, &body);
-        reply["result"]["instructions"]
-            .as_str()
-            .expect("a text")
-            .to_owned()
-    };
-    let tools = json!([tool(&json!({ "shell": "true" }))]);
-    assert!(
-        instructions(&json!({ "tools": tools }))
-            .contains("the tool that is made for the work, and the tool `run`")
-    );
-    let without = instructions(&json!({ "tools": tools, "run": { "enabled": false } }));
-    assert!(
-        !without.contains("run`") && !without.contains("idempotencyKey"),
-        "{without}"
-    );
 }
 
 #[test]

@@ -179,7 +179,20 @@ fn a_result_that_is_not_there_yet_breaks_no_output_schema() {
     );
 }
 
-/// The ids of the tasks that calls with these arguments get, in this order, of tools with this key.
+/// A server with two tools whose calls are the same where they have the same `a`.
+fn keyed_host() -> Host {
+    let schema = json!({ "type": "object", "properties": { "a": {}, "b": {} } });
+    let tool = |name: &str| {
+        json!({
+            "name": name, "description": "d", "program": ["sleep", "9", ["{b}"]], "inputSchema": schema,
+            "idempotencyKey": "deploy-{a}", "task": "required",
+        })
+    };
+    let config = json!({ "tools": [tool("t"), tool("u")], "directLimitMs": 0 });
+    Host::new(&config.to_string(), "user")
+}
+
+/// The ids of the tasks that calls with these arguments get, in this order.
 fn tasks(world: &mut FakeWorld, host: &mut Host, calls: &[(&str, Value)]) -> Vec<String> {
     let mut ids = Vec::new();
     for (tool, arguments) in calls {
@@ -191,16 +204,8 @@ fn tasks(world: &mut FakeWorld, host: &mut Host, calls: &[(&str, Value)]) -> Vec
 
 #[test]
 fn calls_whose_key_is_the_same_text_are_the_same_call() {
-    let schema = json!({ "type": "object", "properties": { "a": {}, "b": {} } });
-    let tool = |name: &str| {
-        json!({
-            "name": name, "description": "d", "program": ["sleep", "9", ["{b}"]], "inputSchema": schema,
-            "idempotencyKey": "deploy-{a}", "task": "required",
-        })
-    };
-    let config = json!({ "tools": [tool("t"), tool("u")], "directLimitMs": 0 });
     let mut world = FakeWorld::new(1);
-    let mut host = Host::new(&config.to_string(), "user");
+    let mut host = keyed_host();
     let ids = tasks(
         &mut world,
         &mut host,
@@ -216,13 +221,25 @@ fn calls_whose_key_is_the_same_text_are_the_same_call() {
         ids[0] != ids[2] && ids[0] != ids[3] && ids[2] != ids[3],
         "{ids:?}"
     );
-    // Without its argument there is no key, and `run` has keys of its own.
+    let body = call(1, Client::Tasks, "t", &json!({ "a": 1, "b": "other" }));
+    let reply = host.ask(&mut world, &body);
+    assert!(
+        text(&reply).contains("\"deploy-1\", which is made of the arguments, already stands"),
+        "{reply}"
+    );
+}
+
+#[test]
+fn without_its_argument_there_is_no_key_and_run_has_keys_of_its_own() {
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed_host();
     let ids = tasks(
         &mut world,
         &mut host,
         &[
             ("t", json!({})),
             ("t", json!({})),
+            ("t", json!({ "a": 1 })),
             (
                 "run",
                 json!({ "command": "sleep 9", "idempotencyKey": "deploy-1" }),
@@ -230,13 +247,7 @@ fn calls_whose_key_is_the_same_text_are_the_same_call() {
         ],
     );
     assert_ne!(ids[0], ids[1]);
-    assert_eq!(world.jobs.starts.len(), 6);
-    let body = call(1, Client::Tasks, "t", &json!({ "a": 1, "b": "other" }));
-    let reply = host.ask(&mut world, &body);
-    assert!(
-        text(&reply).contains("\"deploy-1\", which is made of the arguments, already stands"),
-        "{reply}"
-    );
+    assert_eq!(world.jobs.starts.len(), 4);
 }
 
 #[test]

@@ -82,10 +82,10 @@ fn attempt(
     held: Held<'_>,
 ) -> Result<Outcome, RpcError> {
     let call = held.call;
-    let id = &call.request.id;
+    let refused = |text| Ok(tool_result(&call.request.id, ToolResult::refused(text)));
     let (wanted, mode) = match wanted(config, call)? {
         Ok(wanted) => wanted,
-        Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
+        Err(text) => return refused(text),
     };
     let order = Order::new(wanted, config);
     // As if the job had ended: the task may have.
@@ -101,7 +101,7 @@ fn attempt(
         }
         Begun::Task(facts) => {
             let handle = wire::created(&facts, cx.now);
-            Ok(Outcome::Reply(reply::task(id, handle)))
+            Ok(Outcome::Reply(reply::task(&call.request.id, handle)))
         }
         Begun::Overtaken(facts) => {
             let waiting = waiting(config, cx, call, &facts);
@@ -112,11 +112,8 @@ fn attempt(
             Ok(resume_call::look_at(world, wakened, waiting, loaded))
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
-        Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
-        Begun::Refused(refused) => {
-            let text = refusal_in_words(&refused, &order);
-            Ok(tool_result(id, ToolResult::refused(text)))
-        }
+        Begun::Ending(_) => refused(ENDING.to_owned()),
+        Begun::Refused(why) => refused(refusal_in_words(&why, &order)),
     }
 }
 

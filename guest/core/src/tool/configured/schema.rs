@@ -230,6 +230,18 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_that_refers_to_itself_comes_to_an_end() {
+        for schema in [json!({"$ref": "#"}), json!({"anyOf": [{"$ref": "#"}]})] {
+            let schema = Schema::compile(&schema).expect("it can be compiled");
+            assert!(schema.mistake(&json!({})).is_some());
+        }
+        let deep = (0..100).fold(json!(1), |inner, _| json!({ "a": [inner] }));
+        let tree = json!({"properties": {"a": {"items": {"$ref": "#"}}}, "type": "object"});
+        let tree = Schema::compile(&tree).expect("it can be compiled");
+        assert!(tree.mistake(&deep).is_some());
+    }
+
+    #[test]
     fn references_within_formats_and_dialects_are_understood() {
         let schema = json!({
             "$defs": {"address": {"$anchor": "address", "type": "string", "format": "email"}},
