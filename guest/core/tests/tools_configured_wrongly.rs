@@ -208,7 +208,7 @@ fn a_schema_is_one_of_an_object() {
     check_tool(
         &schema(wrong.clone()),
         "/inputSchema/properties/a/minimum",
-        "no JSON Schema",
+        "a number",
     );
     check_tool(
         &schema(json!(wrong.to_string())),
@@ -294,6 +294,6 @@ fn an_output_schema_is_for_what_is_structured() {
     check_tool(
         &with("json", json!({ "type": "arry" })),
         "/outputSchema/type",
-        "no JSON Schema",
+        "one of \"null\"",
     );
 }

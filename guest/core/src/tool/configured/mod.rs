@@ -13,6 +13,7 @@ mod recorded;
 mod result;
 mod schema;
 mod template;
+mod well_formed;
 
 use std::fmt;
 
