@@ -13,7 +13,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that is configured by a JSON object, which may be empty. Its members:
+    /// A server that is configured by a JSON object, which may be empty. Its members, of which the README of the WIT
+    /// package says more:
     ///
     /// | member | what | unit | range | default |
     /// |---|---|---|---|---|
@@ -25,9 +26,12 @@ impl Server {
     /// | `answerCommand` | the shell command that answers a task's questions, as `showCommand` | – | one line | none |
     /// | `runCommand` | the shell command that runs a command when a space and that are appended | – | one line | none |
     /// | `confirm` | which commands a person has to confirm: `pattern` and `reason` of each rule | – | up to 100 rules | none |
+    /// | `baseDirectory` | where relative paths in `run` and `tools` begin | – | absolute path | none |
+    /// | `run` | what holds for the tool `run`, and whether there is one | – | object | `{}` |
+    /// | `tools` | tools of the user's own | – | array of objects | `[]` |
     ///
     /// # Errors
-    /// Any [`ConfigError`], whose words name the member.
+    /// Any [`ConfigError`], which names the place.
     pub fn configure(config: &str) -> Result<Self, ConfigError> {
         Config::parse(config).map(|config| Self { config })
     }

@@ -8,7 +8,7 @@ use super::code;
 use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
 use super::ticker::Ticker;
 use crate::bindings::ServerPre;
-use crate::bindings::exports::backburner::server::protocol::Refusal;
+use crate::bindings::exports::backburner::server::protocol::{ConfigError, Refusal};
 use crate::jobs::Jobs;
 use crate::log;
 use crate::store::Store;
@@ -57,11 +57,33 @@ pub enum PoolError {
     #[error("the embedded component cannot be used on this machine: {0:#}")]
     Component(wasmtime::Error),
     /// The component refuses its configuration.
-    #[error("the configuration is refused: {0}")]
-    Config(String),
+    #[error("the configuration is refused: {}{reason}", before_reason(at))]
+    Config {
+        /// A JSON pointer to the member that is wrong; empty for the whole.
+        at: String,
+        /// What is wrong and what is expected, in words.
+        reason: String,
+    },
     /// The thread that interrupts runaway guests, or one to run them on, could not be started.
     #[error("cannot start a thread")]
     Thread(#[from] std::io::Error),
+}
+
+/// The place of an error before its words.
+fn before_reason(at: &str) -> String {
+    match at {
+        "" => String::new(),
+        at => format!("{at}: "),
+    }
+}
+
+impl From<ConfigError> for PoolError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config {
+            at: error.at,
+            reason: error.reason,
+        }
+    }
 }
 
 impl From<wasmtime::Error> for PoolError {
@@ -256,8 +278,7 @@ impl Pool {
         instance
             .call(&self.ticker, |guest, store| {
                 guest.call_configure(store, &self.config)
-            })?
-            .map_err(PoolError::Config)?;
+            })??;
         Ok(instance)
     }
 

@@ -88,6 +88,7 @@ fn attempt(
 ) -> Result<Outcome, RpcError> {
     let call = held.call;
     let id = &call.request.id;
+    let refused = |text| Ok(tool_result(id, ToolResult::refused(text)));
     let prepared = match before_start::prepare(config, world, cx, call)? {
         Ok(prepared) => prepared,
         Err(outcome) => return Ok(outcome),
@@ -106,7 +107,7 @@ fn attempt(
         }
         Begun::Task(facts) => {
             let handle = wire::created(&facts, cx.now);
-            Ok(Outcome::Reply(reply::task(id, handle)))
+            Ok(Outcome::Reply(reply::task(&call.request.id, handle)))
         }
         Begun::Overtaken(facts) => {
             let waiting = waiting(config, cx, call, &facts);
@@ -117,13 +118,10 @@ fn attempt(
             Ok(resume_call::look_at(world, wakened, waiting, loaded))
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
-        Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
+        Begun::Ending(_) => refused(ENDING.to_owned()),
         Begun::Unconfirmed => prepared.unconfirmed(world, id),
         Begun::Refused(Refused::UsedUp) => Err(RpcError::InvalidParams(USED_UP.to_owned())),
-        Begun::Refused(refused) => {
-            let text = refusal_in_words(&refused, order);
-            Ok(tool_result(id, ToolResult::refused(text)))
-        }
+        Begun::Refused(why) => refused(refusal_in_words(&why, order)),
     }
 }
 

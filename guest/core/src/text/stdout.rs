@@ -7,8 +7,8 @@ use super::limits::{READ_BYTES, SORTED_BYTES, WINDOW_BYTES};
 use super::screen::Screen;
 use crate::imports::{Failure, Fragment, JobOutcome, Jobs, Stream};
 
-/// Shows the beginning and the end of what a job wrote to its standard output, at most 32 KiB, without line feeds at its
-/// end.
+/// Shows the beginning and the end of what a job wrote to its standard output, at most 32 KiB, without line feeds at
+/// its end.
 ///
 /// # Errors
 /// [`Failure`] where the host could not read.

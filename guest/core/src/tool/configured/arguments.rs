@@ -7,7 +7,7 @@ use super::schema::{BadSchema, Schema};
 use super::template::{Template, given};
 use super::{Tool, misfit};
 use crate::config::{ConfigError, Members, Node};
-use crate::text::{shorten, visible};
+use crate::text::{revealed, shorten, visible};
 use crate::tool::json::one_line;
 use crate::tool::limits::{ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, LISTED_NAMES};
 use crate::tool::quote::named;
@@ -251,11 +251,13 @@ pub(super) fn schema_at(
 impl BadSchema {
     /// The error that it is of the configuration, where the schema is at this node.
     pub(super) fn at_node(self, node: &Node<'_>) -> ConfigError {
+        // It repeats parts of the schema, and has to stay on its line.
+        let reason = revealed(&self.reason);
         match node.value() {
             // No file has a place within the string.
-            Value::String(_) if self.at.is_empty() => node.error(self.reason),
-            Value::String(_) => node.error(format!("at {}: {}", self.at, self.reason)),
-            _ => node.error_below(&self.at, self.reason),
+            Value::String(_) if self.at.is_empty() => node.error(reason),
+            Value::String(_) => node.error(format!("at {}: {reason}", self.at)),
+            _ => node.error_below(&self.at, reason),
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::tool::quote::{named, quoted};
 pub(super) fn in_words(error: &ValidationError<'_, '_>, value: &Value, whole: &str) -> String {
     let mut leaves = Vec::new();
     collect(error, &mut leaves);
+    // The library finds some of them in an order that is another one each time.
+    leaves.sort_by_cached_key(|leaf| place(&leaf.instance_location.tokens));
     let count = leaves.len();
     let told = leaves.into_iter().take(TOLD_MISFITS);
     let mut words: Vec<String> = told.map(|leaf| told_of(leaf, value, whole)).collect();

@@ -14,6 +14,7 @@ mod result;
 mod schema;
 mod template;
 mod user;
+mod well_formed;
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! What of a configured tool is written into the record of a task, so that its result never depends on how the server is
-//! configured that makes it.
+//! What of a configured tool is written into the record of a task, so that its result never depends on how the server
+//! is configured that makes it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -6,11 +6,19 @@
 use std::error::Error;
 use std::fmt;
 
-use boon::{CompileError, Compiler, Draft, SchemaIndex, Schemas, UrlLoader, ValidationError};
-use serde_json::Value;
+use boon::{
+    CompileError, Compiler, Draft, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError,
+};
+use serde_json::{Value, json};
 
-/// What a schema without an `$id` is called in what it refers to.
-const NAME: &str = "backburner:///schema";
+use super::well_formed;
+
+/// Where a schema is that is held against the metaschema of its dialect.
+const ELSEWHERE: &str = "backburner:///schema";
+
+/// Where a schema is that is taken for one: the library trusts what the authors of the standard publish. Were it to
+/// check that one day, too, only time would be lost.
+const TRUSTED: &str = "https://json-schema.org/backburner/schema";
 
 /// A schema that values can be held against.
 pub(crate) struct Schema {
@@ -39,18 +47,41 @@ impl Schema {
     /// # Errors
     /// Where it is none, or needs something that is not in it.
     pub(crate) fn compile(schema: &Value) -> Result<Self, BadSchema> {
+        if is_latest(schema) {
+            well_formed::check(schema)?;
+            Self::trusted(schema)
+        } else {
+            Self::named(ELSEWHERE, schema)
+        }
+    }
+
+    /// Compiles what is known to be a schema of 2020-12.
+    fn trusted(schema: &Value) -> Result<Self, BadSchema> {
+        Self::named(TRUSTED, schema)
+    }
+
+    fn named(name: &str, schema: &Value) -> Result<Self, BadSchema> {
         let mut schemas = Schemas::new();
         let mut compiler = Compiler::new();
         compiler.set_default_draft(Draft::V2020_12);
         compiler.enable_format_assertions();
         compiler.use_loader(Box::new(Nothing));
         compiler
-            .add_resource(NAME, schema.clone())
+            .add_resource(name, schema.clone())
             .map_err(|error| bad(&error, schema))?;
-        match compiler.compile(NAME, &mut schemas) {
+        match compiler.compile(name, &mut schemas) {
             Ok(root) => Ok(Self { schemas, root }),
             Err(error) => Err(bad(&error, schema)),
         }
+    }
+
+    /// What is wrong with a regular expression; `None` where it can be used.
+    pub(super) fn bad_expression(expression: &str) -> Option<String> {
+        // The library takes one that it cannot read for a mistake of its own, unless it is asked before.
+        let format = Self::trusted(&json!({ "format": "regex" })).ok()?;
+        let expression = expression.into();
+        let error = format.mistake(&expression)?;
+        Some(invalid("", &error).reason)
     }
 
     /// What is wrong with a value; `None` where it conforms.
@@ -71,26 +102,26 @@ impl UrlLoader for Nothing {
 fn bad(error: &CompileError, schema: &Value) -> BadSchema {
     let (url, reason) = match error {
         CompileError::LoadUrlError { url, .. } | CompileError::UnsupportedUrlScheme { url } => {
-            let url = url.strip_prefix("backburner:///").unwrap_or(url);
+            let url = without_base(url);
             return BadSchema {
-                at: reference_to(schema, url).unwrap_or_default(),
+                at: reference_to(schema, &url).unwrap_or_default(),
                 reason: format!(
                     "refers to {url}, and nothing is loaded from elsewhere: put it into `$defs` of this schema"
                 ),
             };
         }
         CompileError::ValidationError { url, src } => return invalid(url, src),
-        CompileError::InvalidRegex { url, regex, src } => (
-            url.as_str(),
-            format!(
-                "the regular expression {regex:?} cannot be used: {}",
-                last_line(&src.to_string())
-            ),
-        ),
+        CompileError::InvalidRegex { url, regex, src } => {
+            (url.as_str(), bad_expression(regex, &src.to_string()))
+        }
         CompileError::ParseIdError { loc } | CompileError::ParseAnchorError { loc } => {
             (loc.as_str(), "its name cannot be read".to_owned())
         }
-        other => ("", format!("cannot be used: {other}").replace(NAME, "")),
+        CompileError::Bug(source) => ("", format!("cannot be used: {source}")),
+        other => (
+            "",
+            format!("cannot be used: {}", without_base(&other.to_string())),
+        ),
     };
     BadSchema {
         at: pointer(url),
@@ -98,9 +129,28 @@ fn bad(error: &CompileError, schema: &Value) -> BadSchema {
     }
 }
 
-/// The last line says what is wrong; those before it show where with a row of carets.
-fn last_line(text: &str) -> &str {
-    text.lines().next_back().unwrap_or(text).trim()
+/// A text that names no place where no schema is.
+fn without_base(text: &str) -> String {
+    let bases = [ELSEWHERE, TRUSTED].map(|name| &name[..name.len() - "schema".len()]);
+    bases
+        .iter()
+        .fold(text.to_owned(), |text, base| text.replace(base, ""))
+}
+
+/// Whether a schema is of 2020-12, as one is that does not say.
+fn is_latest(schema: &Value) -> bool {
+    let dialect = schema
+        .get("$schema")
+        .map(|dialect| dialect.as_str().unwrap_or_default());
+    dialect.is_none_or(|dialect| {
+        dialect.trim_end_matches('#') == "https://json-schema.org/draft/2020-12/schema"
+    })
+}
+
+/// The last line of the reason says what is wrong; those before it show where with a row of carets.
+fn bad_expression(expression: &str, why: &str) -> String {
+    let why = why.lines().next_back().unwrap_or(why).trim();
+    format!("the regular expression {expression:?} cannot be used: {why}")
 }
 
 /// A schema that does not conform to its dialect.
@@ -109,7 +159,14 @@ fn invalid(url: &str, error: &ValidationError<'_, '_>) -> BadSchema {
     while let Some(cause) = leaf.causes.first() {
         leaf = cause;
     }
-    let reason = format!("is no JSON Schema: {}", leaf.kind);
+    let reason = match &leaf.kind {
+        ErrorKind::Format {
+            got: expression,
+            want: "regex",
+            err,
+        } => bad_expression(expression.as_str().unwrap_or_default(), &err.to_string()),
+        kind => format!("is no JSON Schema: {kind}"),
+    };
     BadSchema {
         at: format!("{}{}", pointer(url), leaf.instance_location),
         reason,
@@ -180,16 +237,31 @@ mod tests {
 
     #[test]
     fn what_is_no_schema_is_refused_with_its_place() {
-        check_bad(&json!({"type": "strin"}), "/type", "no JSON Schema");
+        check_bad(&json!({"type": "strin"}), "/type", "one of \"null\"");
         check_bad(
             &json!({"properties": {"a b": {"minimum": "1"}}}),
             "/properties/a b/minimum",
-            "want number",
+            "has to be a number",
         );
         check_bad(
             &json!({"properties": {"a": {"pattern": "("}}}),
             "/properties/a/pattern",
             "",
+        );
+    }
+
+    #[test]
+    fn an_earlier_dialect_is_checked_by_its_metaschema() {
+        let dialect = "http://json-schema.org/draft-07/schema#";
+        check_bad(
+            &json!({"$schema": dialect, "items": 1}),
+            "/items",
+            "no JSON Schema",
+        );
+        check_bad(
+            &json!({"$schema": dialect, "pattern": "("}),
+            "/pattern",
+            "regular expression",
         );
     }
 
@@ -221,6 +293,18 @@ mod tests {
             "example.com",
         );
         check_bad(&json!({"$ref": "#/$defs/missing"}), "", "");
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_comes_to_an_end() {
+        for schema in [json!({"$ref": "#"}), json!({"anyOf": [{"$ref": "#"}]})] {
+            let schema = Schema::compile(&schema).expect("it can be compiled");
+            assert!(schema.mistake(&json!({})).is_some());
+        }
+        let deep = (0..100).fold(json!(1), |inner, _| json!({ "a": [inner] }));
+        let tree = json!({"properties": {"a": {"items": {"$ref": "#"}}}, "type": "object"});
+        let tree = Schema::compile(&tree).expect("it can be compiled");
+        assert!(tree.mistake(&deep).is_some());
     }
 
     #[test]

@@ -47,8 +47,8 @@ impl Arguments {
         Misfit::Unreadable { argument, why }.to_string()
     }
 
-    /// Reads the `arguments` of a call, which `policy` bounds. `null` counts as absent, since many models send it for what they do
-    /// not want to set.
+    /// Reads the `arguments` of a call, which `policy` bounds. `null` counts as absent, since many models send it for
+    /// what they do not want to set.
     ///
     /// # Errors
     /// In words for the model: which argument is wrong, what it is, and what it has to be. The values of

@@ -20,7 +20,7 @@ fn check(property: &Value, value: &Value, expect: &str) {
 }
 
 #[test]
-fn every_keyword_says_what_is_expected() {
+fn a_type_a_choice_and_a_form_say_what_is_expected() {
     check(
         &json!({"type": "string"}),
         &json!(5),
@@ -51,6 +51,10 @@ fn every_keyword_says_what_is_expected() {
         &json!("today"),
         "is \"today\", it has to be text of the format date",
     );
+}
+
+#[test]
+fn a_bound_says_what_is_expected() {
     check(
         &json!({"minimum": 1.5}),
         &json!(1),
