@@ -275,10 +275,9 @@ impl Pool {
     fn make(&self) -> Result<Instance, PoolError> {
         let state = State::new(Arc::clone(&self.store), Arc::clone(&self.jobs));
         let mut instance = Instance::new(&self.server, state)?;
-        instance
-            .call(&self.ticker, |guest, store| {
-                guest.call_configure(store, &self.config)
-            })??;
+        instance.call(&self.ticker, |guest, store| {
+            guest.call_configure(store, &self.config)
+        })??;
         Ok(instance)
     }
 
