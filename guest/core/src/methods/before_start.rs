@@ -7,19 +7,21 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::call_tool::{Call, tool_result};
 use super::called_tool::{Called, called};
 use crate::config::Config;
-use crate::imports::{Command, Store, World};
+use crate::imports::{Command, World};
 use crate::meta;
 use crate::outcome::{Context, Outcome};
 use crate::rounds::confirmation::{Proposal, because, confirmation, is_confirmed};
-use crate::rounds::{Answered, Brought, PutAgain, Question, Rounds, Subject};
+use crate::rounds::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trust};
 use crate::rpc::members::{object, present, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::order::Order;
 use crate::task::permit::Permit;
+use crate::tool::configured::{Reason, UserQuestion};
 use crate::tool::{Mode, ToolResult};
 
 #[derive(Deserialize)]
@@ -58,7 +60,7 @@ enum Instead {
 /// [`RpcError::InvalidParams`] and [`RpcError::TaskRequired`] where the client is wrong, and [`RpcError::Store`].
 pub(super) fn prepare<'a>(
     config: &'a Config,
-    store: &mut impl Store,
+    world: &mut impl World,
     cx: &'a Context,
     call: Call<'a>,
 ) -> Result<Result<Prepared<'a>, Outcome>, RpcError> {
@@ -74,31 +76,28 @@ pub(super) fn prepare<'a>(
         tool: called.name(),
         now: cx.now,
     };
-    let mut rounds = Rounds::take_up(store, subject, &given, brought)?;
-    let mut order = match called.wanted(&given) {
-        Ok(wanted) => Order::new(wanted, config),
-        Err(text) => return Ok(Err(refused(text))),
-    };
+    let mut rounds = Rounds::take_up(world, subject, &given, brought)?;
     let judge = Judge {
         config,
         call,
         called,
     };
-    let instead = match judge.confirmed(&mut rounds, &order)? {
-        Ok(permit) => {
-            order.permit = permit;
-            None
-        }
-        Err(instead) => {
-            order.permit = Permit::Missing;
-            Some(instead)
-        }
+    let arguments = match judge.completed(&mut rounds, given)? {
+        Ok(arguments) => arguments,
+        Err(instead) => return instead.answer(world, &call.request.id, rounds).map(Err),
     };
+    let mut order = match called.wanted(&arguments) {
+        Ok(wanted) => Order::new(wanted, config),
+        Err(text) => return Ok(Err(refused(text))),
+    };
+    let reason = judge.reason(&order, &arguments);
+    let confirmed = judge.confirmed(&mut rounds, &order, reason)?;
+    order.permit = confirmed.as_ref().map_or(Permit::Missing, Permit::clone);
     Ok(Ok(Prepared {
         order,
         mode: called.mode(),
         rounds,
-        instead,
+        instead: confirmed.err(),
     }))
 }
 
@@ -158,20 +157,59 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
+    /// The arguments with those that the user gave, or why they are not complete.
+    fn completed(
+        self,
+        rounds: &mut Rounds<'_>,
+        given: Map<String, Value>,
+    ) -> Result<Result<Map<String, Value>, Instead>, RpcError> {
+        let Called::Configured(tool) = self.called else {
+            return Ok(Ok(given));
+        };
+        let Some(user) = &tool.user else {
+            return Ok(Ok(given));
+        };
+        let can_ask = meta::modes(self.call.request)?.form;
+        if !can_ask && user.may_come_from_model {
+            return Ok(match user.missing_in(&given) {
+                None => Ok(given),
+                Some(question) => Err(Instead::Refuse(ask_yourself(&tool.name, question))),
+            });
+        }
+        if let Some(text) = tool.misfit_of_rest(user, &given) {
+            return Ok(Err(Instead::Refuse(text)));
+        }
+        let mut arguments = given;
+        for question in &user.questions {
+            match gathered(rounds, question) {
+                Gathered::Answer(answer) => arguments.extend(answer),
+                Gathered::Refused(why) => return Ok(Err(Instead::Refuse(why.to_owned()))),
+                Gathered::Open(..) if !can_ask && !question.is_required() => {}
+                Gathered::Open(..) if !can_ask => {
+                    let text = unaskable_arguments(&tool.name, &question.names());
+                    return Ok(Err(Instead::Refuse(text)));
+                }
+                Gathered::Open(question, again) => return Ok(Err(Instead::Ask(question, again))),
+            }
+        }
+        Ok(Ok(arguments))
+    }
+
     /// What lets this order be carried out, or why it may not be.
     fn confirmed(
         self,
         rounds: &mut Rounds<'_>,
         order: &Order,
+        reason: Option<Reason>,
     ) -> Result<Result<Permit, Instead>, RpcError> {
-        let Some(why) = self.reason(order) else {
+        let Some(reason) = reason else {
             return Ok(Ok(Permit::Unneeded));
         };
         let proposal = Proposal {
             spec: &order.spec,
             label: order.label.as_deref(),
         };
-        let question = confirmation(proposal, &why);
+        let question = confirmation(proposal, &reason.question);
         let answered = rounds.answer(&question);
         if let (Answered::With(answer), Some(confirmation)) = (&answered, rounds.confirmation())
             && is_confirmed(answer)
@@ -182,21 +220,89 @@ impl Judge<'_> {
             Answered::With(_) | Answered::Declined => Instead::Refuse(DECLINED.to_owned()),
             Answered::Cancelled => Instead::Refuse(CANCELLED.to_owned()),
             _ if !meta::modes(self.call.request)?.form => {
-                Instead::Refuse(unaskable(self.config, &why))
+                Instead::Refuse(unaskable(self.config, &reason.why))
             }
             Answered::Not => Instead::Ask(question, PutAgain::No),
             Answered::Badly => Instead::Ask(question, PutAgain::Yes(UNFIT.to_owned())),
         }))
     }
 
-    /// Why a person has to confirm an order; `None` where nobody has to. What a configured tool does with an argument
-    /// vector is its author's choice, and in its line nothing is replaced.
-    fn reason(self, order: &Order) -> Option<String> {
+    /// Why a person has to confirm an order that these arguments made; `None` where nobody has to. What a configured tool
+    /// does with an argument vector is its author's choice, and is no matter of the rules.
+    fn reason(self, order: &Order, arguments: &Map<String, Value>) -> Option<Reason> {
         match (self.called, &order.spec.command) {
-            (Called::Configured(_), Command::Program(_)) => None,
-            (_, command) => self.config.confirm.concern(command).map(|it| because(&it)),
+            (Called::Configured(tool), command) => {
+                let own = tool.confirmation(arguments);
+                own.or_else(|| match command {
+                    Command::Shell(_) => self.rule(command),
+                    Command::Program(_) => None,
+                })
+            }
+            (Called::Run(_), command) => self.rule(command),
         }
     }
+
+    fn rule(self, command: &Command) -> Option<Reason> {
+        let why = because(&self.config.confirm.concern(command)?);
+        let question = format!("May this command be run? {why}");
+        Some(Reason { question, why })
+    }
+}
+
+/// What a user answered when they were asked for arguments.
+enum Gathered {
+    Answer(Map<String, Value>),
+    /// Nothing that could be used.
+    Open(Question, PutAgain),
+    /// That they do not want to, in words for the model.
+    Refused(&'static str),
+}
+
+fn gathered(rounds: &mut Rounds<'_>, asks: &UserQuestion) -> Gathered {
+    let question = Question {
+        key: asks.key().to_owned(),
+        form: asks.form().clone(),
+        trust: Trust::Fitting,
+    };
+    match rounds.answer(&question) {
+        Answered::With(answer) => match asks.misfit(&answer) {
+            None => Gathered::Answer(answer),
+            Some(misfit) => {
+                rounds.take_back(&question);
+                let why = format!("The last answer could not be used: {misfit}.");
+                Gathered::Open(question, PutAgain::Yes(why))
+            }
+        },
+        Answered::Declined => Gathered::Refused(NOT_GIVEN),
+        Answered::Cancelled => Gathered::Refused(NOT_ANSWERED),
+        Answered::Not => Gathered::Open(question, PutAgain::No),
+        Answered::Badly => Gathered::Open(question, PutAgain::Yes(UNFIT.to_owned())),
+    }
+}
+
+const NOT_GIVEN: &str = "nothing was run: the user who was asked for arguments of this tool did not want to give them. Do \
+    not call again unless they ask for it";
+
+const NOT_ANSWERED: &str = "nothing was run: the user who was asked for arguments of this tool gave no answer. Ask them \
+    before you call again";
+
+/// What a model is told that may give the arguments of the user itself.
+fn ask_yourself(tool: &str, question: &UserQuestion) -> String {
+    format!(
+        "nothing was run: the tool `{tool}` needs more from the user, whom this client cannot ask. Ask the user for {}, and \
+         call `{tool}` again with that among the arguments, as this describes it: {}",
+        question.names(),
+        question.described()
+    )
+}
+
+/// What a model is told whose client cannot ask its user for these arguments.
+fn unaskable_arguments(tool: &str, names: &str) -> String {
+    format!(
+        "nothing was run: the tool `{tool}` needs {names} from the user, and does not take it from you. This client cannot \
+         ask them, as it does not declare the capability `elicitation` with forms: tell the user that they have to use \
+         a client that does"
+    )
 }
 
 const DECLINED: &str = "the command was not run: the person who was asked to confirm it said no. Do not call again \

@@ -90,6 +90,7 @@ fn attempt(
     let call = held.call;
     let id = &call.request.id;
     let progress = progress(cx, call)?;
+    let refused = |text| Ok(tool_result(id, ToolResult::refused(text)));
     let prepared = match before_start::prepare(config, world, cx, call)? {
         Ok(prepared) => prepared,
         Err(outcome) => return Ok(outcome),
@@ -123,13 +124,10 @@ fn attempt(
             Ok(resume_call::look_at(world, wakened, waiting, loaded))
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
-        Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
+        Begun::Ending(_) => refused(ENDING.to_owned()),
         Begun::Unconfirmed => prepared.unconfirmed(world, id),
         Begun::Refused(Refused::UsedUp) => Err(RpcError::InvalidParams(USED_UP.to_owned())),
-        Begun::Refused(refused) => {
-            let text = refusal_in_words(&refused, order);
-            Ok(tool_result(id, ToolResult::refused(text)))
-        }
+        Begun::Refused(why) => refused(refusal_in_words(&why, order)),
     }
 }
 

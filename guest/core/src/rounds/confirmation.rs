@@ -29,10 +29,10 @@ pub(crate) struct Proposal<'a> {
     pub(crate) label: Option<&'a str>,
 }
 
-/// The question whether this command may run.
-pub(crate) fn confirmation(proposal: Proposal<'_>, why: &str) -> Question {
+/// The question whether this command may run, which begins with these words.
+pub(crate) fn confirmation(proposal: Proposal<'_>, words: &str) -> Question {
     let mut lines = vec![
-        format!("May this command be run? {why}"),
+        words.to_owned(),
         String::new(),
         command(&proposal.spec.command),
         String::new(),

@@ -65,10 +65,6 @@ pub(crate) struct Question {
 /// What has to be certain of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trust {
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for the arguments that users give")
-    )]
     /// Nothing but that it fits: a client may know before what it will be asked.
     Fitting,
     /// That this very question was put to this caller before, for this very call.
@@ -171,6 +167,12 @@ impl<'a> Rounds<'a> {
             Reply::Cancelled => Answered::Cancelled,
             Reply::Unfit => Answered::Badly,
         }
+    }
+
+    /// Takes an answer back that turned out not to be one, so that its question may be asked again.
+    pub(crate) fn take_back(&mut self, question: &Question) {
+        self.answers.remove(&question.key);
+        self.brought.responses.remove(&question.key);
     }
 
     /// What the call is answered with so that its client asks this question and makes the call again.

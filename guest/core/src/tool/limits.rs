@@ -69,3 +69,9 @@ pub(crate) const UNUSABLE_SHOWN_BYTES: usize = 2 * 1024;
 
 /// How deep the alternatives of a schema are looked into for words.
 pub(crate) const ALTERNATIVES_DEPTH: usize = 3;
+
+/// How long the name of a question to a user may be, in characters: one word.
+pub(crate) const QUESTION_KEY_CHARS: usize = 64;
+
+/// How long the text of a question to a user may be, in characters: a few sentences.
+pub(crate) const QUESTION_CHARS: usize = 1_000;

@@ -10,11 +10,7 @@ mod limits;
 mod path;
 mod quote;
 pub(crate) mod run;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for tools of the configuration")
-)]
-pub(crate) mod user_arguments;
+mod user_arguments;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};

@@ -11,14 +11,9 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::limits::{QUESTION_CHARS, QUESTION_KEY_CHARS};
 use crate::input::Form;
 use crate::text::is_hidden;
-
-/// How long the name of a question may be, in characters: one word.
-const KEY_CHARS: usize = 64;
-
-/// How long the text of a question may be, in characters: a few sentences.
-const MESSAGE_CHARS: usize = 1_000;
 
 /// The name of the only question, where none is given.
 const DEFAULT_KEY: &str = "arguments";
@@ -142,18 +137,19 @@ impl<'a> Reader<'a> {
         };
         let (key, message) = (text("key"), text("message"));
         let is_key = |it: char| it.is_ascii_alphanumeric() || "_.-".contains(it);
-        if key.is_empty() || key.len() > KEY_CHARS || !key.chars().all(is_key) {
-            let reason = format!("has to be 1 to {KEY_CHARS} letters, digits, `_`, `.` and `-`");
+        if key.is_empty() || key.len() > QUESTION_KEY_CHARS || !key.chars().all(is_key) {
+            let reason =
+                format!("has to be 1 to {QUESTION_KEY_CHARS} letters, digits, `_`, `.` and `-`");
             return Err(wrong(format!("{at}/key"), &reason));
         }
         if !self.keys.insert(key) {
             return Err(wrong(format!("{at}/key"), "is taken by another question"));
         }
-        let is_long = message.chars().count() > MESSAGE_CHARS;
+        let is_long = message.chars().count() > QUESTION_CHARS;
         let has_hidden = message.lines().any(|line| line.contains(is_hidden));
         if is_long || has_hidden || message.trim().is_empty() {
             let reason =
-                format!("has to be a text of 1 to {MESSAGE_CHARS} characters for the user");
+                format!("has to be a text of 1 to {QUESTION_CHARS} characters for the user");
             return Err(wrong(format!("{at}/message"), &reason));
         }
         let at = format!("{at}/arguments");

@@ -45,7 +45,8 @@ impl Input {
         Ok(Self::new(&schema, listed, compiled))
     }
 
-    fn new(schema: &Value, listed: Box<RawValue>, compiled: Schema) -> Self {
+    /// What arguments of this schema have to be, which is compiled already.
+    pub(super) fn new(schema: &Value, listed: Box<RawValue>, compiled: Schema) -> Self {
         let properties = schema.get("properties").and_then(Value::as_object);
         let names = properties.into_iter().flat_map(Map::keys).cloned();
         let required = schema.get("required").and_then(Value::as_array);
@@ -75,7 +76,13 @@ impl Input {
 
     /// The arguments that hold for a call which gave these. `null` counts as absent where the schema does not allow it,
     /// since many models send it for what they do not want to set.
-    fn accept(&self, arguments: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+    ///
+    /// # Errors
+    /// In words for the model: what is wrong with them.
+    pub(super) fn accept(
+        &self,
+        arguments: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
         let whole = Value::Object(arguments.clone());
         let Some(error) = self.schema.mistake(&whole) else {
             return Ok(arguments.clone());
@@ -125,7 +132,7 @@ impl Tool {
     }
 
     /// The refusal of a call whose arguments have this wrong.
-    fn refused(&self, misfit: &str) -> String {
+    pub(super) fn refused(&self, misfit: &str) -> String {
         let name = &self.name;
         format!("{misfit}. Nothing was run. Call `{name}` again with this corrected.")
     }

@@ -13,6 +13,7 @@ mod recorded;
 mod result;
 mod schema;
 mod template;
+mod user;
 mod well_formed;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use serde_json::value::RawValue;
 
 pub(crate) use recorded::Recorded;
 pub(crate) use result::finished;
+pub(crate) use user::{Reason, User, UserQuestion};
 
 use crate::config::{ConfigError, Members, Node, Seconds};
 use crate::tool::Mode;
@@ -31,13 +33,17 @@ use arguments::Input;
 use command::{Reading, Recipe};
 use output::Kind;
 use template::Template;
+use user::Confirm;
 
-const MEMBERS: [&str; 20] = [
+const MEMBERS: [&str; 23] = [
     "name",
     "title",
     "description",
     "annotations",
     "inputSchema",
+    "userArguments",
+    "userArgumentsByModel",
+    "confirm",
     "program",
     "shell",
     "env",
@@ -75,6 +81,9 @@ pub(crate) struct Tool {
     /// How long a call waits that is answered without a task, in milliseconds; `None` for what the server's
     /// configuration says.
     pub(crate) sync_limit_ms: Option<u64>,
+    /// What the user gives; `None` where all arguments are the model's.
+    pub(crate) user: Option<User>,
+    confirm: Confirm,
     input: Input,
     recipe: Recipe,
     label: Option<Template>,
@@ -117,21 +126,26 @@ impl Tool {
             base,
             known: input.names(),
         };
+        let title = members.optional("title", Node::words)?;
+        let user = User::read(&members, verbatim, title.unwrap_or(&name))?;
+        let listed = user.as_ref().map_or(input.listed(), User::listed);
         let output = Kind::read(&members, verbatim.output, &input)?;
         let template = |name| members.optional(name, |node| reading.template(node));
         Ok(Self {
-            definition: definition::read(&members, input.listed(), output.schema())?,
+            definition: definition::read(&members, listed, output.schema())?,
             mode: mode(&members)?,
             sync_limit_ms: seconds(
                 &members,
                 "syncLimitSeconds",
                 Seconds::Within(0, SYNC_SECONDS),
             )?,
+            confirm: Confirm::read(&members, reading)?,
             recipe: Recipe::read(&members, reading)?,
             label: template("label")?,
             idempotency_key: template("idempotencyKey")?,
             limits: Limits::read(&members)?,
             name,
+            user,
             input,
             output,
         })
