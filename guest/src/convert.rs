@@ -145,6 +145,32 @@ impl From<jobs::Progress> for model::Progress {
             output_bytes: it.output_bytes,
             last_output_at: it.last_output_at,
             stopping: it.stopping.map(model::StopCause::from),
+            questions: it
+                .questions
+                .into_iter()
+                .map(model::Question::from)
+                .collect(),
+            report: it.report.map(model::Report::from),
+        }
+    }
+}
+
+impl From<jobs::Question> for model::Question {
+    fn from(it: jobs::Question) -> Self {
+        Self {
+            key: it.key,
+            form: it.form,
+            asked_at: it.asked_at,
+        }
+    }
+}
+
+impl From<jobs::Report> for model::Report {
+    fn from(it: jobs::Report) -> Self {
+        Self {
+            percent: it.percent,
+            text: it.text,
+            at: it.at,
         }
     }
 }

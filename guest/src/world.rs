@@ -45,6 +45,10 @@ impl Jobs for Host {
         Ok(jobs::inspect(id)?.into())
     }
 
+    fn answer(&mut self, id: &str, key: &str, answer: &str) -> Result<(), Failure> {
+        Ok(jobs::answer(id, key, answer)?)
+    }
+
     fn read(&mut self, id: &str, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
         let fragments = jobs::read(id, offset, limit)?;
         Ok(fragments.into_iter().map(Fragment::from).collect())

@@ -22,6 +22,9 @@ pub(crate) struct Config {
     /// `showCommand`: the shell command that shows a task when a space and its id are appended; one line, not
     /// empty. `None`, the default, where the host has none: then nobody is told of it.
     pub(crate) show_command: Option<String>,
+    /// `answerCommand`: the shell command that answers a task's questions when a space and its id are appended; as
+    /// `showCommand`.
+    pub(crate) answer_command: Option<String>,
 }
 
 impl Default for Config {
@@ -32,6 +35,7 @@ impl Default for Config {
             grace_ms: 5_000,
             output_limit_bytes: 64 * 1024 * 1024,
             show_command: None,
+            answer_command: None,
         }
     }
 }
@@ -61,6 +65,7 @@ impl Config {
                     config.output_limit_bytes = integer(name, value, 4096, 1 << 40)?;
                 }
                 "showCommand" => config.show_command = Some(line(name, value)?),
+                "answerCommand" => config.answer_command = Some(line(name, value)?),
                 _ => return Err(ConfigError::UnknownMember(name.clone())),
             }
         }
@@ -116,7 +121,7 @@ impl fmt::Display for ConfigError {
             Self::UnknownMember(name) => write!(
                 f,
                 "unknown member `{name}`: there are `syncLimitMs`, `directLimitMs`, `graceMs`, \
-                 `outputLimitBytes` and `showCommand`"
+                 `outputLimitBytes`, `showCommand` and `answerCommand`"
             ),
             Self::OutOfRange { member, min, max } => {
                 write!(f, "`{member}` has to be an integer from {min} to {max}")

@@ -51,6 +51,12 @@ pub trait Jobs {
     /// [`Failure`] where the host could not look.
     fn inspect(&mut self, id: &str) -> Result<JobState, Failure>;
 
+    /// Answers a question of a job that runs; one that is not open is left as it is.
+    ///
+    /// # Errors
+    /// [`Failure`] where the host could not keep the answer; trying again is safe.
+    fn answer(&mut self, id: &str, key: &str, answer: &str) -> Result<(), Failure>;
+
     /// Reads at most `limit` (1 to 262144) bytes of output from the first kept byte at or after `offset`.
     ///
     /// # Errors
@@ -258,6 +264,32 @@ pub struct Progress {
     pub last_output_at: Option<u64>,
     /// Why it is being stopped; `None` if it is not.
     pub stopping: Option<StopCause>,
+    /// What it asks and nobody has answered, oldest first; at most 32.
+    pub questions: Vec<Question>,
+    /// What it last said of itself; `None` if it has not.
+    pub report: Option<Report>,
+}
+
+/// Something that a job waits to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Its name among all questions that this job ever asks.
+    pub key: String,
+    /// What is asked, as JSON text of at most 64 KiB that a process of the job wrote.
+    pub form: String,
+    /// When it was asked, in milliseconds since 1970.
+    pub asked_at: u64,
+}
+
+/// How far a job is, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// How much of it is done, 0 to 100; `None` where it did not say.
+    pub percent: Option<u8>,
+    /// What it does, at most 1000 bytes; empty where it did not say.
+    pub text: String,
+    /// When it said so, in milliseconds since 1970.
+    pub at: u64,
 }
 
 /// How a job ended.

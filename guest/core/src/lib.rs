@@ -12,6 +12,7 @@
 pub mod imports;
 
 mod config;
+mod input;
 mod limits;
 mod meta;
 mod methods;

@@ -58,5 +58,8 @@ pub(crate) const POLL_MAX_MS: u64 = 15_000;
 /// server's version, and the instructions with its configuration: not while it runs.
 pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;
 
+/// How much is remembered of why an answer did not fit, in characters: a sentence, and some of the values to choose from.
+pub(crate) const MISFIT_CHARS: usize = 300;
+
 /// How many characters of a client's own words an error message repeats, so that they do not flood a log.
 pub(crate) const ECHOED_CHARS: usize = 100;

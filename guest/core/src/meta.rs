@@ -2,9 +2,13 @@
 //!
 //! *Source:* MCP 2026-07-28, Base Protocol, `_meta`.
 
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::input::Modes;
 use crate::rpc::members::{object, present, string};
 use crate::rpc::{Request, RpcError};
 
@@ -61,6 +65,16 @@ struct Meta<'a> {
 struct Capabilities<'a> {
     #[serde(default, borrow, deserialize_with = "present")]
     extensions: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    elicitation: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Elicitation<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    form: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    url: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -109,4 +123,36 @@ fn declared(capabilities: &Capabilities<'_>) -> Result<Client, RpcError> {
         Some(settings) if settings.get().starts_with('{') => Ok(Client::Tasks),
         _ => Ok(Client::Plain),
     }
+}
+
+/// How the client can ask its person. Read only where there is something to ask: most requests need it not.
+///
+/// *Source:* MCP 2026-07-28, Elicitation, Capabilities.
+///
+/// # Errors
+/// [`RpcError::InvalidParams`] that names the ill-typed member.
+pub(crate) fn modes(request: &Request<'_>) -> Result<Modes, RpcError> {
+    let params: Params<'_> = object("params", request.params)?;
+    let meta: Meta<'_> = object("params._meta", params._meta)?;
+    let capabilities: Capabilities<'_> = object(
+        "io.modelcontextprotocol/clientCapabilities",
+        meta.capabilities,
+    )?;
+    // Anything else declares nothing.
+    let declared = |raw: &&RawValue| raw.get().starts_with('{');
+    let Some(raw) = capabilities.elicitation.filter(declared) else {
+        return Ok(Modes::default());
+    };
+    let name = "clientCapabilities.elicitation";
+    if object::<BTreeMap<String, IgnoredAny>>(name, Some(raw))?.is_empty() {
+        return Ok(Modes {
+            form: true,
+            url: false,
+        });
+    }
+    let elicitation: Elicitation<'_> = object(name, Some(raw))?;
+    Ok(Modes {
+        form: elicitation.form.is_some_and(|raw| declared(&raw)),
+        url: elicitation.url.is_some_and(|raw| declared(&raw)),
+    })
 }

@@ -22,6 +22,7 @@ impl Server {
     /// | `graceMs` | how long a job that is being stopped may take before it is killed; 0: none | ms | 0 to 600 000 | 5 000 |
     /// | `outputLimitBytes` | how much of a job's output is kept | bytes | 4 096 to 2^40 | 67 108 864 |
     /// | `showCommand` | the shell command that shows a task when a space and its id are appended | – | one line | none |
+    /// | `answerCommand` | the shell command that answers a task's questions, as `showCommand` | – | one line | none |
     ///
     /// # Errors
     /// Any [`ConfigError`], whose words name the member.

@@ -1,15 +1,18 @@
-//! How the ways in which a job ends, or does not begin, are called: the same words in a task's status message and in
+//! How the ways in which a job ends, or does not begin, are called, and how far it is: the same words in a task's status message and in
 //! a call's result.
 //!
 //! Knows each [`End`], [`StopCause`], [`Loss`] and [`StartError`], and nothing of who is told.
 
-use crate::imports::{End, JobOutcome, Loss, StartError, StartErrorKind, StopCause};
-use crate::text::duration;
+use crate::imports::{End, JobOutcome, Loss, Report, StartError, StartErrorKind, StopCause};
+use crate::text::{duration, is_hidden, shorten};
 
 /// What to do about a job of which nobody knows how far it got. A task that failed keeps its idempotency key, so
 /// that the same call again would only find it.
 const ADVICE: &str = "check what it has left behind before you run it again, with a new idempotencyKey if you \
     gave one";
+
+/// How much of what a job says of itself is shown, in characters: as much as of its last line.
+const REPORT_CHARS: usize = 120;
 
 /// How a job ended, and after how long. `timeout_ms` is how long it was allowed to run, in milliseconds; `None` where
 /// that is not known or had no part in its end.
@@ -31,6 +34,18 @@ pub(crate) fn end(outcome: &JobOutcome, timeout_ms: Option<u64>) -> String {
         }
         Some(StopCause::Cancelled) => format!("cancelled after {elapsed} ({end})"),
         Some(cause) => format!("stopped after {elapsed}: {} ({end})", reason(cause)),
+    }
+}
+
+/// How far a job is, in its own words, in one line; `None` where it said nothing.
+pub(crate) fn reported(report: &Report) -> Option<String> {
+    let text = report.text.replace(is_hidden, " ");
+    let text = shorten(text.trim(), REPORT_CHARS);
+    match (report.percent, text.as_str()) {
+        (None, "") => None,
+        (None, text) => Some(text.to_owned()),
+        (Some(percent), "") => Some(format!("{} %", percent.min(100))),
+        (Some(percent), text) => Some(format!("{} %, {text}", percent.min(100))),
     }
 }
 

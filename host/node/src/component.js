@@ -55,6 +55,7 @@ export function instantiate({ instantiate, modules }, store, jobs) {
       stop: jobs.stop.bind(jobs),
       inspect: jobs.inspect.bind(jobs),
       read: jobs.read.bind(jobs),
+      answer: jobs.answer.bind(jobs),
       forget: jobs.forget.bind(jobs),
     },
   });

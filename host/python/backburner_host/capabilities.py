@@ -4,7 +4,7 @@ The contract, with every promise, is in the comments of `wit/store.wit` and `wit
 `Store` and `Jobs` of this module to put something else behind the component.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 
@@ -110,6 +110,24 @@ class Spec:
 
 
 @dataclass(frozen=True)
+class Question:
+    """Something that a job waits to be told."""
+
+    key: str
+    form: str
+    asked_at: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far a job is, in its own words."""
+
+    percent: int | None
+    text: str
+    at: int
+
+
+@dataclass(frozen=True)
 class Progress:
     """What is known of a job that runs."""
 
@@ -118,6 +136,8 @@ class Progress:
     output_bytes: int
     last_output_at: int | None
     stopping: StopCause | None
+    questions: list[Question] = field(default_factory=list)
+    report: Report | None = None
 
 
 @dataclass(frozen=True)
@@ -192,6 +212,9 @@ class Jobs(Protocol):
 
     def inspect(self, id: str) -> Progress | Outcome | None:
         """What is known of a job now; `None` where it is unknown."""
+
+    def answer(self, id: str, key: str, answer: str) -> None:
+        """Answer an open question; does nothing where jobs have no way to ask."""
 
     def read(self, id: str, offset: int, limit: int) -> list[Fragment]:
         """Read output from the first kept byte at or after `offset`, at most `limit` bytes (1 to 262144)."""

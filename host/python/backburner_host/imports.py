@@ -73,7 +73,7 @@ class _StoreImports:
 class _JobsImports:
     """The interface `jobs`. What does not parse as a UUID in its lower-case form names no job."""
 
-    NAMES = ("start", "stop", "inspect", "read", "forget")
+    NAMES = ("start", "stop", "inspect", "answer", "read", "forget")
 
     def __init__(self, jobs: cap.Jobs):
         self._jobs = jobs
@@ -94,6 +94,9 @@ class _JobsImports:
 
     def inspect(self, _caller: Any, id: str) -> Variant | Record:
         return _attempt(lambda: _state(self._jobs.inspect(id) if _is_job_id(id) else None))
+
+    def answer(self, _caller: Any, id: str, key: str, answer: str) -> Record | None:
+        return _attempt(lambda: self._jobs.answer(id, key, answer)) if _is_job_id(id) else None
 
     def read(self, _caller: Any, id: str, offset: int, limit: int) -> list[Record] | Record:
         if not _is_job_id(id):
@@ -150,6 +153,8 @@ def _state(state: cap.Progress | cap.Outcome | None) -> Variant:
         return Variant("unknown")
     record = to_record(state)
     if isinstance(state, cap.Progress):
+        record.questions = [to_record(question) for question in state.questions]
+        record.report = None if state.report is None else to_record(state.report)
         return Variant("running", record)
     record.end = Variant(_END_TAGS[type(state.end)], to_record(state.end))
     record.leftovers = [to_record(process) for process in state.leftovers]

@@ -88,6 +88,9 @@ class SupervisedJobs:
             outcome = files.outcome() or self._bury(id, files)
             return _progress(files) if outcome is None else _outcome(outcome)
 
+    def answer(self, id: str, key: str, answer: str) -> None:
+        """Does nothing: these jobs have no way to ask."""
+
     def read(self, id: str, offset: int, limit: int) -> list[cap.Fragment]:
         with _failures(id, "read"):
             files = self._find(id)

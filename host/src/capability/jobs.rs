@@ -5,8 +5,8 @@ use uuid::Uuid;
 use crate::bindings::backburner::server::jobs as wit;
 use crate::engine::State;
 use crate::jobs::{
-    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Spec, StartError, StopCause,
-    StopReason, Stream,
+    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Question, Report, Spec,
+    StartError, StopCause, StopReason, Stream,
 };
 
 impl wit::Host for State {
@@ -28,6 +28,13 @@ impl wit::Host for State {
             return Ok(wit::State::Unknown);
         };
         Ok(self.on_host(|state| state.jobs.inspect(id))?.into())
+    }
+
+    fn answer(&mut self, id: String, key: String, answer: String) -> Result<(), wit::Failure> {
+        let Some(id) = parse(&id) else {
+            return Ok(());
+        };
+        Ok(self.on_host(|state| state.jobs.answer(id, &key, &answer))?)
     }
 
     fn read(
@@ -144,6 +151,28 @@ impl From<Progress> for wit::Progress {
             output_bytes: it.output_bytes,
             last_output_at: it.last_output_at,
             stopping: it.stopping.map(wit::StopCause::from),
+            questions: it.questions.into_iter().map(wit::Question::from).collect(),
+            report: it.report.map(wit::Report::from),
+        }
+    }
+}
+
+impl From<Question> for wit::Question {
+    fn from(it: Question) -> Self {
+        Self {
+            key: it.key,
+            form: it.form,
+            asked_at: it.asked_at,
+        }
+    }
+}
+
+impl From<Report> for wit::Report {
+    fn from(it: Report) -> Self {
+        Self {
+            percent: it.percent,
+            text: it.text,
+            at: it.at,
         }
     }
 }

@@ -49,8 +49,8 @@ mod supervised;
 pub mod supervisor;
 
 pub use model::{
-    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Spec, StartError, State,
-    StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Question, Report, Spec,
+    StartError, State, StopCause, StopReason, Stream,
 };
 pub use supervised::SupervisedJobs;
 
@@ -89,6 +89,15 @@ pub trait Jobs: Send + Sync {
     /// [`Failure`] where the job's files cannot be read, where they are damaged and processes cannot be listed, so that
     /// nobody knows whether it runs, and where its supervisor is gone and this process is a part of it.
     fn inspect(&self, id: Uuid) -> Result<State, Failure>;
+
+    /// Answers a question of a job that runs, and wakes who asked it; the first answer stays. One to a question that is
+    /// not open changes nothing. Does nothing where jobs have no way to ask, as here.
+    ///
+    /// # Errors
+    /// [`Failure`] where the answer is longer than 1 MiB, or could not be kept; trying again is safe.
+    fn answer(&self, _id: Uuid, _key: &str, _answer: &str) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Reads output in the order of arrival, from the first kept byte at or after `offset`.
     ///

@@ -153,6 +153,32 @@ pub struct Progress {
     pub last_output_at: Option<u64>,
     /// Why it is being stopped; `None` if it is not.
     pub stopping: Option<StopCause>,
+    /// What it asks and nobody has answered, oldest first; at most 32. Empty where jobs have no way to ask.
+    pub questions: Vec<Question>,
+    /// What it last said of itself; `None` where it has said nothing, or has no way to.
+    pub report: Option<Report>,
+}
+
+/// Something that a job waits to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Its name among all questions that this job ever asks: 1 to 64 of `a` to `z`, `0` to `9` and `-`.
+    pub key: String,
+    /// What is asked, as JSON text of at most 64 KiB, which nothing here reads.
+    pub form: String,
+    /// When it was asked, in milliseconds since 1970.
+    pub asked_at: u64,
+}
+
+/// How far a job is, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// How much of it is done, 0 to 100; `None` where it did not say.
+    pub percent: Option<u8>,
+    /// What it does, at most 1000 bytes; empty where it did not say.
+    pub text: String,
+    /// When it said so, in milliseconds since 1970.
+    pub at: u64,
 }
 
 /// How a job ended.

@@ -280,6 +280,8 @@ impl SupervisedJobs {
             output_bytes: usage.written_bytes,
             last_output_at: usage.last_at,
             stopping: directory.stop_cause()?,
+            questions: Vec::new(),
+            report: None,
         })
     }
 

@@ -49,6 +49,8 @@ impl Jobs for Undead {
             output_bytes: 0,
             last_output_at: None,
             stopping: None,
+            questions: Vec::new(),
+            report: None,
         }))
     }
 

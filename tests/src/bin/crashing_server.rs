@@ -182,6 +182,10 @@ impl Jobs for TroubledJobs {
         self.jobs.inspect(id)
     }
 
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        self.jobs.answer(id, key, answer)
+    }
+
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
         self.jobs.read(id, offset, limit)
     }

@@ -93,6 +93,10 @@ impl core::Jobs for CoreWorld {
         })
     }
 
+    fn answer(&mut self, id: &str, key: &str, answer: &str) -> Result<(), core::Failure> {
+        self.jobs.answer(named(id), key, answer).map_err(failure)
+    }
+
     fn read(
         &mut self,
         id: &str,
@@ -208,6 +212,24 @@ fn progress(progress: &host_jobs::Progress) -> core::Progress {
         output_bytes: progress.output_bytes,
         last_output_at: progress.last_output_at,
         stopping: progress.stopping.map(stop_cause),
+        questions: progress.questions.iter().map(question).collect(),
+        report: progress.report.as_ref().map(report),
+    }
+}
+
+fn question(question: &host_jobs::Question) -> core::Question {
+    core::Question {
+        key: question.key.clone(),
+        form: question.form.clone(),
+        asked_at: question.asked_at,
+    }
+}
+
+fn report(report: &host_jobs::Report) -> core::Report {
+    core::Report {
+        percent: report.percent,
+        text: report.text.clone(),
+        at: report.at,
     }
 }
 

@@ -91,6 +91,8 @@ impl Jobs for JobsByHand {
                 output_bytes: 0,
                 last_output_at: None,
                 stopping: None,
+                questions: Vec::new(),
+                report: None,
             }));
         }
         Ok(State::Ended(Outcome {

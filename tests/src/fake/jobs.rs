@@ -201,6 +201,8 @@ impl Job {
                     .stopped
                     .filter(|(at, _)| *at <= now)
                     .map(|(_, cause)| cause),
+                questions: Vec::new(),
+                report: None,
             });
         }
         State::Ended(Outcome {

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use backburner::jobs::{
-    End, Failure, Fragment, Jobs, Spec, StartError, State, StopReason, Stream, SupervisedJobs,
+    End, Failure, Fragment, Jobs, Report, Spec, StartError, State, StopReason, Stream,
+    SupervisedJobs,
 };
 use backburner_tests::TestDir;
 use backburner_tests::conformance::{Opened, Subject, checks};
@@ -54,6 +55,10 @@ enum Fault {
     HidesCause,
     /// No leftovers are named.
     HidesLeftovers,
+    /// A job seems to say something of itself that it does not.
+    AsksByItself,
+    /// An answer to a question that is not open is an error.
+    RefusesAnswers,
     /// A job that runs can be forgotten, or so it says.
     ForgetsRunning,
     /// When they are opened again, nothing is known.
@@ -61,7 +66,7 @@ enum Fault {
 }
 
 /// Each fault, and the check that has to find it.
-const FAULTS: [(Fault, &str); 21] = [
+const FAULTS: [(Fault, &str); 23] = [
     (Fault::AllowsSecondStart, "jobs/once"),
     (Fault::ForgetsEarlyStops, "jobs/stopped-before-start"),
     (Fault::TakesStatusForSignal, "jobs/exit-status"),
@@ -81,6 +86,8 @@ const FAULTS: [(Fault, &str); 21] = [
     (Fault::AlwaysHasGrace, "jobs/no-grace"),
     (Fault::HidesCause, "jobs/cancelled"),
     (Fault::HidesLeftovers, "jobs/leftovers"),
+    (Fault::AsksByItself, "jobs/asks-nothing"),
+    (Fault::RefusesAnswers, "jobs/answers-to-nothing"),
     (Fault::ForgetsRunning, "jobs/forget-running"),
     (Fault::ForgetsAll, "jobs/outcome-lasts"),
 ];
@@ -136,6 +143,14 @@ impl Faulty {
                 progress.output_bytes = 0;
                 State::Running(progress)
             }
+            State::Running(mut progress) if self.fault == Fault::AsksByItself => {
+                progress.report = Some(Report {
+                    percent: Some(0),
+                    text: String::new(),
+                    at: 0,
+                });
+                State::Running(progress)
+            }
             other => other,
         }
     }
@@ -175,6 +190,14 @@ impl Jobs for Faulty {
 
     fn inspect(&self, id: Uuid) -> Result<State, Failure> {
         Ok(self.told(self.jobs.inspect(id)?))
+    }
+
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        if self.fault == Fault::RefusesAnswers {
+            let detail = "there is no such question".to_owned();
+            return Err(Failure { detail });
+        }
+        self.jobs.answer(id, key, answer)
     }
 
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {

@@ -56,7 +56,7 @@ fn answer(
         "server/discover" => Ok(discover::handle(config, request)),
         "tools/list" => list_tools::handle(request),
         "tools/call" => call_tool::handle(config, world, cx, call_tool::Call { request, client }),
-        "tasks/get" => get_task::handle(world, cx, gated(request, client)?),
+        "tasks/get" => get_task::handle(config, world, cx, gated(request, client)?),
         "tasks/update" => update_task::handle(world, cx, gated(request, client)?),
         "tasks/cancel" => cancel_task::handle(world, cx, gated(request, client)?),
         _ => Err(RpcError::UnknownMethod(request.method.clone())),

@@ -9,6 +9,7 @@ use crate::limits::LOOK_AGAIN_MS;
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::{Id, RpcError, reply};
+use crate::task::asking;
 use crate::task::call_result::CallResult;
 use crate::task::durable::Loaded;
 use crate::task::lookup::own;
@@ -206,11 +207,14 @@ fn goes_on(
     call: &WaitingCall,
 ) -> Outcome {
     let has_key = facts.idempotency_key.is_some();
+    let answer_command = config.answer_command.as_deref();
+    let asks = progress.and_then(|progress| asking::told(&facts.id, progress, answer_command));
     let running = Running {
         id: facts.id.as_str(),
         progress,
         next_wait_ms: has_key.then_some(config.sync_limit_ms),
         show_command: config.show_command.as_deref(),
+        asks: asks.as_deref(),
     };
     tool_result(&call.request, run::still_running(world, &running))
 }

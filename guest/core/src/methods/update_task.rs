@@ -1,17 +1,22 @@
-//! `tasks/update`: answers to a task's questions. A job asks none yet, so every answer is one to a question
-//! that is not open, which is acknowledged and ignored whatever it says.
+//! `tasks/update`: answers to a task's questions.
 //!
 //! *Source:* SEP-2663, Task Update Requests.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::task_request::{acknowledged, task_id};
-use crate::imports::World;
+use crate::imports::{JobState, World};
+use crate::input::{Asked, fitting};
 use crate::outcome::{Context, Outcome};
 use crate::rpc::members::{object, present};
 use crate::rpc::{Request, RpcError};
+use crate::task::durable::Loaded;
 use crate::task::lookup::lookup;
+use crate::task::misfit;
+use crate::task::record::State;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,10 +25,8 @@ struct Params<'a> {
     input_responses: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize)]
-struct InputResponses {}
-
-/// Acknowledges answers to a task that exists.
+/// Acknowledges answers to a task that exists when every one that fits an open question has reached the job. One that
+/// does not fit leaves its question open, and one to anything else is ignored whatever it says.
 pub(super) fn handle(
     world: &mut impl World,
     cx: &Context,
@@ -31,7 +34,34 @@ pub(super) fn handle(
 ) -> Result<Outcome, RpcError> {
     let task_id = task_id(request)?;
     let params: Params<'_> = object("params", request.params)?;
-    object::<InputResponses>("inputResponses", params.input_responses)?;
-    lookup(world, cx, &task_id)?;
+    let answers: BTreeMap<String, &RawValue> = object("inputResponses", params.input_responses)?;
+    let loaded = lookup(world, cx, &task_id)?;
+    if !answers.is_empty() {
+        answer(world, &loaded, &answers)?;
+    }
     Ok(acknowledged(request))
+}
+
+fn answer(
+    world: &mut impl World,
+    loaded: &Loaded,
+    answers: &BTreeMap<String, &RawValue>,
+) -> Result<(), RpcError> {
+    // Whose end is written down asks nothing.
+    if matches!(loaded.state, State::Terminal(_)) {
+        return Ok(());
+    }
+    let id = &loaded.facts.id;
+    let JobState::Running(progress) = world.inspect(id.as_str())? else {
+        return Ok(());
+    };
+    for question in Asked::by(&progress).open {
+        let answer = answers.get(&question.key);
+        match answer.map(|answer| fitting(&question.form, answer)) {
+            Some(Ok(fitting)) => world.answer(id.as_str(), &question.key, &fitting)?,
+            Some(Err(why)) => misfit::remember(world, id, &question.key, &why),
+            None => {}
+        }
+    }
+    Ok(())
 }

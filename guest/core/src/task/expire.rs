@@ -122,6 +122,7 @@ fn burial(
             expect: Expectation::WrittenBy(loaded.version),
         },
         remove(keys::live(id)),
+        remove(keys::misfit(id)),
         remove(owner),
     ];
     changes.extend(idempotency::release(store, &loaded.facts)?);

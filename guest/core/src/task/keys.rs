@@ -7,6 +7,7 @@
 //! | `owner/<principal>/<time>/<id>` | whose the task is, by creation |
 //! | `expiry/<time>/<id>` | when something has to go: the task, later its tombstone |
 //! | `key/<principal>/<key>` | which task an idempotency key stands for: its id as JSON text |
+//! | `misfit/<id>` | why the last answer to a question of the task did not fit |
 //! | `sweep/live` | where the last sweep of `live/` stopped |
 //!
 //! Times have 20 digits, so that keys sort as numbers do. A principal is escaped, so that it ends at the
@@ -35,6 +36,11 @@ pub(crate) fn task(id: &TaskId) -> String {
 /// Where it says that a task has no recorded end.
 pub(crate) fn live(id: &TaskId) -> String {
     format!("{LIVE}{}", id.as_str())
+}
+
+/// Where it says why the last answer to a question of a task did not fit.
+pub(crate) fn misfit(id: &TaskId) -> String {
+    format!("misfit/{}", id.as_str())
 }
 
 /// Where it says that something of a task goes at `time`, in milliseconds since 1970.

@@ -3,6 +3,7 @@
 //! Knows the store's keys and the records' formats; knows no JSON-RPC message. A task's state is its
 //! record together with what its job says: as long as nobody has written down the end, the job decides.
 
+pub(crate) mod asking;
 pub(crate) mod begin;
 pub(crate) mod call_result;
 pub(crate) mod cancel;
@@ -13,6 +14,7 @@ pub(crate) mod id;
 mod idempotency;
 pub(crate) mod keys;
 pub(crate) mod lookup;
+pub(crate) mod misfit;
 pub(crate) mod order;
 pub(crate) mod poll_interval;
 pub(crate) mod record;

@@ -16,12 +16,15 @@ pub(crate) const STARTED_EARLIER: &str =
 /// What a task says whose job is not known yet.
 pub(crate) const STARTING: &str = "the job is about to start";
 
-/// What a job is doing, and the last line that it wrote.
+/// What a job is doing, and what it last said of itself, or else the last line that it wrote.
 pub(crate) fn working(jobs: &mut impl Jobs, id: &TaskId, progress: &Progress) -> String {
     if let Some(cause) = progress.stopping {
         return wording::stopping(progress.running_ms, cause);
     }
     let elapsed = duration(progress.running_ms);
+    if let Some(report) = progress.report.as_ref().and_then(wording::reported) {
+        return format!("running for {elapsed}; progress: {report}");
+    }
     match last_line(jobs, id.as_str(), progress.output_bytes) {
         Some(line) => format!("running for {elapsed}; last line: {line}"),
         None => format!("running for {elapsed}; no output yet"),

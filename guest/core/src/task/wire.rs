@@ -6,10 +6,12 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::asking::View;
 use super::call_result::CallResult;
 use super::poll_interval::poll_interval_ms;
 use super::record::{Ending, Facts, TaskError, Terminal};
 use super::{Durable, status_message};
+use crate::input::Requests;
 use crate::rpc::reply::{COMPLETE, Typed, typed};
 use crate::text::iso8601;
 
@@ -26,15 +28,18 @@ pub(crate) struct Task<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     poll_interval_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    input_requests: Option<&'a Requests>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<Typed<&'a CallResult>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a TaskError>,
 }
 
 #[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 enum Status {
     Working,
+    InputRequired,
     Completed,
     Failed,
     Cancelled,
@@ -64,6 +69,19 @@ pub(crate) fn working<'a>(
         last_updated_at: iso8601(now.max(facts.created_at)),
         poll_interval_ms: Some(poll_interval_ms(now.saturating_sub(facts.created_at))),
         ..base(facts)
+    }
+}
+
+/// A task whose job runs, as somebody sees it who may be asked what it asks.
+pub(crate) fn viewed<'a>(facts: &'a Durable<Facts>, now: u64, view: &'a View) -> Task<'a> {
+    let task = working(facts, now, &view.message);
+    if view.requests.0.is_empty() {
+        return task;
+    }
+    Task {
+        status: Status::InputRequired,
+        input_requests: Some(&view.requests),
+        ..task
     }
 }
 
@@ -114,6 +132,7 @@ fn base(facts: &Facts) -> Task<'_> {
         last_updated_at: String::new(),
         ttl_ms: facts.ttl_ms,
         poll_interval_ms: None,
+        input_requests: None,
         result: None,
         error: None,
     }

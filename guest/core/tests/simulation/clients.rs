@@ -2,17 +2,17 @@
 
 use backburner_core::Wake;
 use backburner_core::{Context, Outcome};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::promises::{Answer, Promises};
 use crate::support::faults::Fault;
 use crate::support::host::parse;
 use crate::support::interference::{Call, Interference};
-use crate::support::messages::{Client, request, run};
+use crate::support::messages::{Client, elicitation, request, run, with_elicitation};
 use crate::support::random::Random;
 use crate::support::{FakeWorld, Host};
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 10] = [
     "true",
     "echo hi; exit 3",
     "sleep 0.05; exit 7",
@@ -21,6 +21,8 @@ const COMMANDS: [&str; 8] = [
     "sleep 3600",
     "sleep 2; kill SIGKILL",
     "sleep 1; lose",
+    "sleep 0.2; ask boolean; sleep 1; exit 4",
+    "ask text count; echo on",
 ];
 
 const FAULTS: [Fault; 4] = [
@@ -37,6 +39,8 @@ const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
 pub(crate) struct Simulation {
     random: Random,
     world: FakeWorld,
+    /// What clients answer, whatever they are asked.
+    answers: Vec<Value>,
     hosts: Vec<Host>,
     /// What clients were told.
     pub(crate) promises: Promises,
@@ -49,6 +53,13 @@ impl Simulation {
         Self {
             random: Random::new(seed),
             world: FakeWorld::new(seed ^ 0x5eed),
+            answers: vec![
+                json!({ "action": "accept", "content": { "boolean": true } }),
+                json!({ "action": "accept", "content": { "text": "x", "count": 0 } }),
+                json!({ "action": "accept", "content": { "text": "too long", "count": 2.0 } }),
+                json!({ "action": "decline" }),
+                json!(null),
+            ],
             hosts: vec![
                 Host::new("{}", "a"),
                 Host::new(r#"{"directLimitMs":0,"syncLimitMs":500}"#, "a"),
@@ -66,8 +77,8 @@ impl Simulation {
             0..30 => self.call(host),
             30..55 => self.get(host),
             55..60 => self.about_a_task(host, "tasks/cancel"),
-            60..62 => self.about_a_task(host, "tasks/update"),
-            62..67 => self.take_back(host),
+            60..64 => self.about_a_task(host, "tasks/update"),
+            64..67 => self.take_back(host),
             67..77 => self.act(host, &Action::Wake),
             77..82 => self.act(host, &Action::Sweep),
             82..84 => self.act(host, &Action::Shutdown),
@@ -85,6 +96,8 @@ impl Simulation {
             host.skew_ms = 0;
         }
         self.world.clock = self.world.clock.max(self.promises.latest) + 10_000_000;
+        self.answer_everything();
+        self.world.clock += 10_000;
         for (id, principal) in self.promises.tasks() {
             self.get_from_owner(&id, &principal);
             assert!(!self.promises.has_to_end(&id), "{id} does not end");
@@ -122,7 +135,7 @@ impl Simulation {
     /// A call's arguments. Those with one of the first keys are always the same and never expire.
     fn arguments(&mut self) -> (Value, Option<String>) {
         if self.random.once_in(3) {
-            let index = usize::try_from(self.random.below(8)).expect("a small number");
+            let index = usize::try_from(self.random.below(10)).expect("a small number");
             let key = format!("k{index}");
             let call = json!({ "command": COMMANDS[index], "idempotencyKey": key });
             return (call, Some(key));
@@ -156,8 +169,38 @@ impl Simulation {
 
     fn tasks_request(&mut self, method: &str, id: &str) -> String {
         self.requests += 2 - self.requests % 2;
-        let params = json!({ "taskId": id, "inputResponses": {} });
-        request(self.requests, Client::Tasks, method, params)
+        let mut answers = Map::new();
+        for key in ["q1", "q2", "q3"] {
+            if self.random.once_in(2) {
+                answers.insert(key.to_owned(), self.random.pick(&self.answers).clone());
+            }
+        }
+        let params = json!({ "taskId": id, "inputResponses": answers });
+        let body = request(self.requests, Client::Tasks, method, params);
+        if self.random.once_in(2) {
+            with_elicitation(&body, &elicitation())
+        } else {
+            body
+        }
+    }
+
+    /// Answers what jobs ask of whom no client was told.
+    fn answer_everything(&mut self) {
+        let now = self.world.clock;
+        let running = self.world.jobs.running(now).into_iter();
+        for id in running.map(str::to_owned).collect::<Vec<_>>() {
+            for key in ["q1", "q2"] {
+                self.world.jobs.answer(now, &id, key, "declined");
+            }
+        }
+    }
+
+    fn owner<T>(&mut self, principal: &str, act: impl FnOnce(&mut Host, &mut FakeWorld) -> T) -> T {
+        let owns = |host: &&mut Host| host.principal == principal;
+        let host = self.hosts.iter_mut().find(owns);
+        let host = host.expect("each principal has a server");
+        self.promises.latest = self.promises.latest.max(host.now(&self.world));
+        act(host, &mut self.world)
     }
 
     fn get(&mut self, host: usize) {
@@ -193,14 +236,7 @@ impl Simulation {
     /// Asks without any failure, so that the answer has to be right.
     fn get_from_owner(&mut self, id: &str, principal: &str) {
         let body = self.tasks_request("tasks/get", id);
-        let owns = |host: &&mut Host| host.principal == principal;
-        let host = self
-            .hosts
-            .iter_mut()
-            .find(owns)
-            .expect("each principal has a server");
-        self.promises.latest = self.promises.latest.max(host.now(&self.world));
-        let replies = host.send(&mut self.world, &body);
+        let replies = self.owner(principal, |host, world| host.send(world, &body));
         self.promises.got(&self.world, id, &parse(&replies[0]));
     }
 
@@ -271,6 +307,9 @@ impl Simulation {
             self.hosts[host].pending.clear();
         } else {
             self.acknowledge(host, &replies, key);
+            if let (Action::Send(body, _), [reply]) = (action, replies.as_slice()) {
+                Promises::answers_arrived(&self.world, body, reply);
+            }
         }
         if let Some(Outcome::Reply(reply)) = self.world.interfered.take() {
             self.acknowledge(host, &[reply], None);
@@ -341,7 +380,7 @@ impl Simulation {
         let id = self.random.pick(&live).clone();
         let method = *self
             .random
-            .pick(&["tasks/get", "tasks/get", "tasks/cancel"]);
+            .pick(&["tasks/get", "tasks/update", "tasks/cancel"]);
         Call::Message(self.tasks_request(method, &id))
     }
 }

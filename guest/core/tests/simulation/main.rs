@@ -26,7 +26,14 @@ const RUNS: u64 = 250;
 const STEPS: u64 = 100;
 
 /// What has to be reached for the checks to mean anything.
-const STATES: [&str; 5] = ["cancelled", "completed", "expired", "failed", "working"];
+const STATES: [&str; 6] = [
+    "cancelled",
+    "completed",
+    "expired",
+    "failed",
+    "input_required",
+    "working",
+];
 
 #[test]
 fn every_promise_is_kept_whatever_fails() {

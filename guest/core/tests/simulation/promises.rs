@@ -115,10 +115,26 @@ impl Promises {
         match &told.terminal {
             Some(first) => assert_eq!(first, task, "a terminal state changed"),
             None if task["status"] == "working" => {}
+            None if task["status"] == "input_required" => asks(world, id, task),
             None => {
                 is_true(world, id, task);
                 told.terminal = Some(task.clone());
             }
+        }
+    }
+
+    /// An answer that was acknowledged and fits whatever is asked leaves no question open. The jobs here ask everything
+    /// at once, so nothing is asked meanwhile.
+    pub(crate) fn answers_arrived(world: &FakeWorld, body: &str, reply: &str) {
+        let body = parse(body);
+        if body["method"] != "tasks/update" || parse(reply).get("result").is_none() {
+            return;
+        }
+        let id = body["params"]["taskId"].as_str().expect("an id");
+        let answers = &body["params"]["inputResponses"];
+        for key in open_keys(world, id) {
+            let is_answer = answers[&key]["action"] == "decline";
+            assert!(!is_answer, "{key} of {id} was answered and is open");
         }
     }
 
@@ -166,6 +182,24 @@ fn started_at(world: &FakeWorld, id: &str) -> Option<u64> {
         JobState::Running(progress) => Some(progress.started_at),
         JobState::Ended(outcome) => Some(outcome.started_at),
     }
+}
+
+/// What is asked is what the job asks.
+fn asks(world: &FakeWorld, id: &str, task: &Value) {
+    let requests = task["inputRequests"].as_object().expect("an object");
+    let keys: Vec<&String> = requests.keys().collect();
+    assert_eq!(keys, Vec::from_iter(&open_keys(world, id)), "{task}");
+}
+
+fn open_keys(world: &FakeWorld, id: &str) -> Vec<String> {
+    let JobState::Running(progress) = world.jobs.inspect(world.clock, id) else {
+        return Vec::new();
+    };
+    if progress.stopping.is_some() {
+        return Vec::new();
+    }
+    let questions = progress.questions.into_iter();
+    questions.map(|question| question.key).collect()
 }
 
 /// The status and the exit code are those of the job.

@@ -2,14 +2,15 @@
 //!
 //! A command is steps separated by `;`: `sleep SECONDS`, `echo TEXT`, `exit CODE`, `kill SIGNAL` (ends by
 //! it), `lose` (its supervisor is killed), `trap` (from here on it takes `STOP_MS` to end when it is
-//! stopped), `never` (cannot be executed). Whatever else stands there takes no time. The directory
-//! `/missing` does not exist.
+//! stopped), `never` (cannot be executed), `ask NAMES` (asks what [`form`] has under each of these names, under the
+//! keys `q1`, `q2` and so on, and writes each answer), `report PERCENT TEXT` (says so of itself). Whatever else stands
+//! there takes no time. The directory `/missing` does not exist.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use backburner_core::imports::{
-    Command, End, Failure, Fragment, JobOutcome, JobSpec, JobState, Loss, Progress, StartError,
-    StartErrorKind, StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, JobOutcome, JobSpec, JobState, Loss, Progress, Question,
+    Report, StartError, StartErrorKind, StopCause, StopReason, Stream,
 };
 
 /// How long a job with `trap` takes to end when it is stopped, in milliseconds.
@@ -26,7 +27,7 @@ pub(crate) struct FakeJobs {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Job {
-    Started(Run),
+    Started(Box<Run>),
     NeverStarted { at: u64, cause: StopCause },
     FilesLost { at: u64 },
 }
@@ -41,6 +42,12 @@ struct Run {
     end: End,
     stop_ms: u64,
     output: Vec<(u64, String)>,
+    reports: Vec<Report>,
+    /// The open questions; while there are any, the job waits.
+    questions: Vec<Question>,
+    asked: u32,
+    /// What it does when it does not wait any more.
+    steps: VecDeque<String>,
     stop: Option<(u64, StopCause)>,
 }
 
@@ -63,7 +70,7 @@ impl FakeJobs {
         }
         *self.starts.entry(id.to_owned()).or_default() += 1;
         self.known
-            .insert(id.to_owned(), Job::Started(Run::new(now, spec)));
+            .insert(id.to_owned(), Job::Started(Box::new(Run::new(now, spec))));
         Ok(())
     }
 
@@ -97,6 +104,7 @@ impl FakeJobs {
         {
             run.end = End::Lost(Loss::Supervisor);
             run.ends_at = now;
+            run.questions.clear();
             run.stop = None;
         }
     }
@@ -116,9 +124,11 @@ impl FakeJobs {
                 timeout_at: None,
                 lifetime_at: None,
                 stop_ms: STOP_MS,
+                questions: Vec::new(),
                 ..Run::new(now, spec)
             };
-            self.known.insert(id.to_owned(), Job::Started(run));
+            self.known
+                .insert(id.to_owned(), Job::Started(Box::new(run)));
         }
         is_new
     }
@@ -138,6 +148,13 @@ impl FakeJobs {
                 JobState::Ended(lost(*at, Loss::NeverStarted, Some(*cause)))
             }
             Some(Job::FilesLost { at }) => JobState::Ended(lost(*at, Loss::Files, None)),
+        }
+    }
+
+    /// As [`backburner_core::imports::Jobs::answer`], at `now`.
+    pub(crate) fn answer(&mut self, now: u64, id: &str, key: &str, answer: &str) {
+        if let Some(Job::Started(run)) = self.known.get_mut(id) {
+            run.answer(now, key, answer);
         }
     }
 
@@ -193,6 +210,23 @@ impl FakeJobs {
     }
 }
 
+/// What a job asks: the form of this name.
+fn form(name: &str) -> String {
+    let field = match name {
+        "boolean" => r#"{"type":"boolean"}"#,
+        "text" => r#"{"type":"string","maxLength":5}"#,
+        "count" => r#"{"type":"integer","minimum":1,"default":3}"#,
+        "page" => {
+            return r#"{"mode":"url","message":"Sign in","url":"https://example.org/"}"#.to_owned();
+        }
+        "unreadable" => return r#"{"message":"Which?"}"#.to_owned(),
+        other => panic!("there is no form {other:?}"),
+    };
+    let schema =
+        format!(r#"{{"type":"object","properties":{{"{name}":{field}}},"required":["{name}"]}}"#);
+    format!(r#"{{"message":"Which {name}?","requestedSchema":{schema}}}"#)
+}
+
 /// The outcome of a job that is known to be over at `at`, and of which nothing else is known.
 fn lost(at: u64, loss: Loss, stopped: Option<StopCause>) -> JobOutcome {
     JobOutcome {
@@ -221,14 +255,65 @@ impl Run {
             end: End::Exited(0),
             stop_ms: 0,
             output: Vec::new(),
+            reports: Vec::new(),
+            questions: Vec::new(),
+            asked: 0,
+            steps: line.split(';').map(|step| step.trim().to_owned()).collect(),
             stop: None,
         };
-        for step in line.split(';') {
-            if !run.step(step.trim()) {
-                break;
+        run.go_on();
+        run
+    }
+
+    /// Does what is left to do, up to the next question.
+    fn go_on(&mut self) {
+        while self.questions.is_empty() {
+            match self.steps.pop_front() {
+                Some(step) if self.step(&step) => {}
+                _ => return,
             }
         }
-        run
+    }
+
+    /// Asks what these names stand for, as soon as the job is so far.
+    fn ask(&mut self, names: &str) {
+        for name in names.split(' ') {
+            self.asked += 1;
+            self.questions.push(Question {
+                key: format!("q{}", self.asked),
+                form: form(name),
+                asked_at: self.ends_at,
+            });
+        }
+    }
+
+    /// The questions that are open at `now`.
+    fn open(&self, now: u64) -> Vec<Question> {
+        let asked = self.questions.iter().filter(|it| it.asked_at <= now);
+        asked.cloned().collect()
+    }
+
+    fn answer(&mut self, now: u64, key: &str, answer: &str) {
+        let is_open = matches!(self.state(now), JobState::Running(_))
+            && self.open(now).iter().any(|question| question.key == key);
+        if !is_open {
+            return;
+        }
+        self.questions.retain(|question| question.key != key);
+        self.output.push((now, format!("{key} {answer}\n")));
+        if self.questions.is_empty() {
+            self.ends_at = now;
+            self.go_on();
+        }
+    }
+
+    /// When it ends if nobody stops it; never where it waits.
+    fn end_at(&self) -> u64 {
+        if self.questions.is_empty() {
+            self.ends_at
+        } else {
+            u64::MAX
+        }
     }
 
     /// Adds a step; false where the job ends with it.
@@ -241,6 +326,15 @@ impl Run {
                 self.ends_at += u64::try_from(ms).expect("a duration that fits");
             }
             "echo" => self.output.push((self.ends_at, format!("{rest}\n"))),
+            "ask" => self.ask(rest),
+            "report" => {
+                let (percent, text) = rest.split_once(' ').unwrap_or((rest, ""));
+                self.reports.push(Report {
+                    percent: percent.parse().ok(),
+                    text: text.to_owned(),
+                    at: self.ends_at,
+                });
+            }
             "exit" => self.end = End::Exited(rest.parse().expect("`exit` has a code")),
             "kill" => {
                 let signal = rest.to_owned();
@@ -269,13 +363,13 @@ impl Run {
         let lifetime = self.lifetime_at.map(|at| (at, StopCause::Expired));
         let causes = [timeout, lifetime, self.stop].into_iter().flatten();
         causes
-            .filter(|(at, _)| *at < self.ends_at)
+            .filter(|(at, _)| *at < self.end_at())
             .min_by_key(|(at, _)| *at)
     }
 
     fn outcome(&self) -> JobOutcome {
         let (ended_at, end, stopped) = match self.stopped() {
-            None => (self.ends_at, self.end.clone(), None),
+            None => (self.end_at(), self.end.clone(), None),
             Some((at, cause)) => {
                 let signal = "SIGTERM".to_owned();
                 let end = End::Signalled {
@@ -312,6 +406,8 @@ impl Run {
                 .stopped()
                 .filter(|(at, _)| *at <= now)
                 .map(|(_, cause)| cause),
+            questions: self.open(now),
+            report: self.reports.iter().rev().find(|it| it.at <= now).cloned(),
         })
     }
 

@@ -14,6 +14,20 @@ pub(crate) enum Client {
     Plain,
 }
 
+/// What a client declares that can show forms and open pages.
+pub(crate) fn elicitation() -> Value {
+    json!({ "form": {}, "url": {} })
+}
+
+/// A request with another value of the client's capability `elicitation`.
+pub(crate) fn with_elicitation(body: &str, elicitation: &Value) -> String {
+    let mut body: Value = serde_json::from_str(body).expect("a request is JSON");
+    let capabilities = "/params/_meta/io.modelcontextprotocol~1clientCapabilities";
+    let capabilities = body.pointer_mut(capabilities).expect("there are some");
+    capabilities["elicitation"] = elicitation.clone();
+    body.to_string()
+}
+
 /// The `_meta` of such a client's requests.
 pub(crate) fn meta(client: Client) -> Value {
     let capabilities = match client {

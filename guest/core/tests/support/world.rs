@@ -156,6 +156,13 @@ impl Jobs for FakeWorld {
         self.jobs_call(Access::Read, |jobs, now| Ok(jobs.inspect(now, id)))
     }
 
+    fn answer(&mut self, id: &str, key: &str, answer: &str) -> Result<(), Failure> {
+        self.jobs_call(Access::Write, |jobs, now| {
+            jobs.answer(now, id, key, answer);
+            Ok(())
+        })
+    }
+
     fn read(&mut self, id: &str, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
         self.jobs_call(Access::Read, |jobs, now| {
             Ok(jobs.read(now, id, offset, limit))

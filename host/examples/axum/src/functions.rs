@@ -237,6 +237,8 @@ impl Job {
             output_bytes: self.written_bytes(),
             last_output_at: self.output().last().map(|fragment| fragment.at),
             stopping: *self.stop.borrow(),
+            questions: Vec::new(),
+            report: None,
         })
     }
 

@@ -77,6 +77,15 @@ export class FunctionJobs {
     return this.#jobs.get(id)?.output.read(offset, Math.min(Math.max(limit, 1), READ_BYTES)) ?? [];
   }
 
+  /**
+   * Does nothing: these jobs have no way to ask.
+   *
+   * @param {string} _id
+   * @param {string} _key
+   * @param {string} _answer
+   */
+  answer(_id, _key, _answer) {}
+
   /** @param {string} id */
   forget(id) {
     if (this.inspect(id).tag === 'running') throw new WitError({ detail: `job ${id} runs; stop it first` });
@@ -156,6 +165,8 @@ class Job {
         outputBytes: BigInt(this.output.writtenBytes),
         lastOutputAt: this.output.lastAt,
         stopping: this.#stopping,
+        questions: [],
+        report: undefined,
       },
     };
   }

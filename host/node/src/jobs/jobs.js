@@ -128,6 +128,15 @@ export class ProcessJobs {
     });
   }
 
+  /**
+   * Does nothing: these jobs have no way to ask.
+   *
+   * @param {string} _id
+   * @param {string} _key
+   * @param {string} _answer
+   */
+  answer(_id, _key, _answer) {}
+
   /** @param {string} id */
   forget(id) {
     const { tag } = this.inspect(id);
@@ -261,6 +270,8 @@ export class ProcessJobs {
       outputBytes: BigInt(writtenBytes),
       lastOutputAt: lastAt === undefined ? undefined : BigInt(lastAt),
       stopping: directory.stopCause(),
+      questions: [],
+      report: undefined,
     };
   }
 

@@ -7,6 +7,7 @@ mod lasting;
 mod limited;
 mod once;
 mod output;
+mod questions;
 mod stopping;
 mod whole;
 
@@ -28,6 +29,7 @@ pub(crate) const CHECKS: &[&[Check]] = &[
     input::CHECKS,
     output::CHECKS,
     limited::CHECKS,
+    questions::CHECKS,
     stopping::CHECKS,
     whole::CHECKS,
     forgetting::CHECKS,

@@ -17,6 +17,8 @@ pub(crate) struct Running<'a> {
     pub(crate) next_wait_ms: Option<u64>,
     /// The shell command that shows the task when a space and its id are appended; `None` where there is none.
     pub(crate) show_command: Option<&'a str>,
+    /// What it asks, and how a person answers that; `None` where it asks nothing.
+    pub(crate) asks: Option<&'a str>,
 }
 
 /// The result of a job that has ended: a summary, then its output as a terminal would show it.

@@ -40,11 +40,19 @@ pub(super) fn running(running: &Running<'_>, last_line: Option<&str>) -> String 
         None => "the command is about to start".to_owned(),
         Some(progress) => so_far(progress),
     };
-    let line = last_line.map(|line| format!("\nlast line: {line}"));
+    let report = running
+        .progress
+        .and_then(|progress| progress.report.as_ref());
+    let line = match report.and_then(wording::reported) {
+        Some(report) => Some(format!("\nprogress: {report}")),
+        None => last_line.map(|line| format!("\nlast line: {line}")),
+    };
+    let asks = running.asks.map(|asks| format!("\nIt {asks}."));
     format!(
-        "{so_far}, in the background, as task {}; it does not need this connection.{}\n\n{} {}",
+        "{so_far}, in the background, as task {}; it does not need this connection.{}{}\n\n{} {}",
         running.id,
         line.unwrap_or_default(),
+        asks.unwrap_or_default(),
         calling_again(running.next_wait_ms),
         other_ways(running)
     )

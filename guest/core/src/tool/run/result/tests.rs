@@ -265,6 +265,8 @@ fn progress(output_bytes: u64, stopping: Option<StopCause>) -> Progress {
         output_bytes,
         last_output_at: None,
         stopping,
+        questions: Vec::new(),
+        report: None,
     }
 }
 
@@ -275,6 +277,7 @@ fn check_running(mut written: Written, progress: Option<&Progress>, expect: &str
         progress,
         next_wait_ms: None,
         show_command: None,
+        asks: None,
     };
     let with = Running {
         next_wait_ms: Some(30_000),

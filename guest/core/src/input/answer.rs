@@ -1,0 +1,85 @@
+//! Which answers fit what was asked.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::form::{Fields, Form, Subject};
+use super::limits::ANSWER_BYTES;
+
+/// What a client gives back, as MCP writes it; also what the job gets, where it fits.
+#[derive(Debug, Deserialize, Serialize)]
+struct Answer {
+    action: Action,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<BTreeMap<String, Value>>,
+}
+
+/// Why something is no answer at all.
+const NO_ANSWER: &str = "it has to be an object with `action`, which is accept, decline or cancel, and with accept \
+    `content`, an object";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Accept,
+    Decline,
+    Cancel,
+}
+
+/// A client's answer as the text that the job gets: what was asked for and nothing else.
+///
+/// # Errors
+/// Why it does not fit, in words.
+pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> {
+    // serde's derived code would take an array for a struct.
+    let is_object = answer.get().starts_with('{');
+    let answer: Option<Answer> = serde_json::from_str(answer.get())
+        .ok()
+        .filter(|_| is_object);
+    let Some(answer) = answer else {
+        return Err(NO_ANSWER.to_owned());
+    };
+    let content = match (answer.action, &form.subject) {
+        (Action::Accept, Subject::RequestedSchema(fields)) => {
+            Some(filled_in(fields, &answer.content.unwrap_or_default())?)
+        }
+        // Nothing was typed, whatever a client sends with it.
+        (Action::Accept, Subject::Url(_)) | (Action::Decline | Action::Cancel, _) => None,
+    };
+    let action = answer.action;
+    let text = serde_json::to_string(&Answer { action, content })
+        .expect("strings, numbers and lists of strings, whose serializers do not fail");
+    if text.len() > ANSWER_BYTES {
+        return Err(format!("it may have {ANSWER_BYTES} bytes"));
+    }
+    Ok(text)
+}
+
+/// The value of each field that has one. `null` counts as none, as some clients write it for what was left empty.
+fn filled_in(
+    fields: &Fields,
+    content: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, Value>, String> {
+    let mut values = BTreeMap::new();
+    for (name, field) in &fields.fields {
+        match content.get(name) {
+            None | Some(Value::Null) if fields.required.contains(name) => {
+                return Err(format!("`{name}` is missing"));
+            }
+            None | Some(Value::Null) => {}
+            Some(value) => {
+                let value = field.fit(value);
+                let value =
+                    value.ok_or_else(|| format!("`{name}` has to be {}", field.wanted()))?;
+                values.insert(name.clone(), value);
+            }
+        }
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests;

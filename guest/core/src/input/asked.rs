@@ -1,0 +1,88 @@
+//! All that a job asks at the moment, and what of it can be put to whom.
+
+use serde::ser::{Serialize, Serializer};
+
+use super::form::{Form, Mode};
+use super::limits::QUESTIONS;
+use crate::imports::Progress;
+
+/// What a job asks and nobody has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// What can be asked, oldest first.
+    pub(crate) open: Vec<Open>,
+    /// How many there are that make no sense.
+    pub(crate) unreadable: usize,
+}
+
+/// One question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// Its name, never used again.
+    pub(crate) key: String,
+    /// What is asked.
+    pub(crate) form: Form,
+}
+
+/// How a client can ask its person; said anew with every request.
+///
+/// *Source:* MCP 2026-07-28, Elicitation, Capabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Modes {
+    /// It can show a form.
+    pub(crate) form: bool,
+    /// It can open a page.
+    pub(crate) url: bool,
+}
+
+impl Asked {
+    /// Reads what a job asks. One that is being stopped gets no answer any more.
+    pub(crate) fn by(progress: &Progress) -> Self {
+        let mut asked = Self::default();
+        if progress.stopping.is_some() {
+            return asked;
+        }
+        for question in progress.questions.iter().take(QUESTIONS) {
+            match Form::parse(&question.form) {
+                Some(form) => asked.open.push(Open {
+                    key: question.key.clone(),
+                    form,
+                }),
+                None => asked.unreadable += 1,
+            }
+        }
+        asked
+    }
+
+    /// The questions that a client with these modes can ask, and the others.
+    pub(crate) fn split(self, modes: Modes) -> (Requests, Vec<Open>) {
+        let can_ask = |question: &Open| match question.form.mode() {
+            Mode::Form => modes.form,
+            Mode::Url => modes.url,
+        };
+        let (asked, others) = self.open.into_iter().partition(can_ask);
+        (Requests(asked), others)
+    }
+}
+
+/// Questions as `inputRequests` has them.
+///
+/// *Source:* MCP 2026-07-28, Multi Round-Trip Requests, InputRequests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Requests(pub(crate) Vec<Open>);
+
+#[derive(serde::Serialize)]
+struct Request<'a> {
+    method: &'static str,
+    params: &'a Form,
+}
+
+impl Serialize for Requests {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|question| {
+            let method = "elicitation/create";
+            let params = &question.form;
+            (&question.key, Request { method, params })
+        }))
+    }
+}

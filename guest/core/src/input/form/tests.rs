@@ -1,0 +1,129 @@
+use serde_json::json;
+
+use super::Form;
+
+/// What a client is sent of this; `None` where it is asked of nobody.
+fn asked(text: &str) -> Option<String> {
+    Form::parse(text).map(|form| serde_json::to_string(&form).expect("a form has a text"))
+}
+
+/// Asked as it is, but for the mode.
+fn check_same(rest: &str) {
+    let text = format!(r#"{{"message":"m","requestedSchema":{rest}}}"#);
+    let expect = format!(r#"{{"mode":"form","message":"m","requestedSchema":{rest}}}"#);
+    assert_eq!(asked(&text).as_deref(), Some(expect.as_str()));
+}
+
+fn check_unreadable(field: &str) {
+    let schema = format!(r#"{{"type":"object","properties":{{"f":{field}}}}}"#);
+    let text = format!(r#"{{"message":"m","requestedSchema":{schema}}}"#);
+    assert_eq!(asked(&text), None, "{field}");
+}
+
+#[test]
+fn what_mcp_allows_is_passed_on_in_its_order() {
+    check_same(r#"{"type":"object","properties":{}}"#);
+    check_same(concat!(
+        r#"{"type":"object","properties":{"#,
+        r#""z":{"default":"a@b","description":"d","format":"email","maxLength":9,"minLength":1,"title":"t","type":"string"},"#,
+        r#""a":{"default":2.5,"maximum":3,"minimum":-1,"type":"number"},"#,
+        r#""y":{"default":2,"type":"integer"},"#,
+        r#""b":{"default":false,"type":"boolean"},"#,
+        r#""x":{"default":"r","enum":["r","g"],"type":"string"},"#,
+        r#""c":{"oneOf":[{"const":"r","title":"Red"}],"type":"string"},"#,
+        r#""w":{"default":["g"],"items":{"enum":["r","g"],"type":"string"},"maxItems":2,"minItems":1,"type":"array"},"#,
+        r#""d":{"items":{"anyOf":[{"const":"r","title":"Red"}]},"type":"array"}"#,
+        r#"},"required":["z","b"]}"#,
+    ));
+}
+
+#[test]
+fn what_mcp_does_not_know_is_left_out() {
+    let text = r#"{"message":"m","x":1,"requestedSchema":{"$schema":"s","type":"object","properties":
+        {"f":{"type":"string","pattern":"x","enum":["a"],"enumNames":["A"]}},"additionalProperties":false}}"#;
+    let field = r#"{"oneOf":[{"const":"a","title":"A"}],"type":"string"}"#;
+    let schema = format!(r#"{{"type":"object","properties":{{"f":{field}}}}}"#);
+    let expect = format!(r#"{{"mode":"form","message":"m","requestedSchema":{schema}}}"#);
+    assert_eq!(asked(text).as_deref(), Some(expect.as_str()));
+}
+
+#[test]
+fn a_page_is_asked_by_its_address() {
+    let page = r#"{"mode":"url","message":"m","url":"https://example.org/x?y"}"#;
+    assert_eq!(asked(page).as_deref(), Some(page));
+    for wrong in [
+        r#"{"mode":"url","message":"m"}"#,
+        r#"{"mode":"url","message":"m","url":"javascript:alert(1)"}"#,
+        r#"{"mode":"other","message":"m","url":"https://example.org/"}"#,
+    ] {
+        assert_eq!(asked(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn a_message_is_what_can_be_seen_of_it() {
+    let form = |message: &str| {
+        let schema = json!({ "type": "object", "properties": {} });
+        let text = json!({ "message": message, "requestedSchema": schema }).to_string();
+        Form::parse(&text).map(|form| form.message().to_owned())
+    };
+    assert_eq!(form(" a\u{202e}\nb\u{1b}c\n").as_deref(), Some("a\nbc"));
+    assert_eq!(form(" \n\u{200b}"), None);
+    assert!(form(&"ä".repeat(4_000)).is_some());
+    assert_eq!(form(&"a".repeat(4_001)), None);
+}
+
+#[test]
+fn what_makes_no_sense_is_asked_of_nobody() {
+    for field in [
+        "null",
+        "{}",
+        r#"{"type":"object"}"#,
+        r#"{"type":["string"]}"#,
+        r#"{"type":"string","format":"password"}"#,
+        r#"{"type":"string","enum":[]}"#,
+        r#"{"type":"string","enum":["a","a"]}"#,
+        r#"{"type":"string","enum":["a"],"enumNames":[]}"#,
+        r#"{"type":"string","enum":["a"],"oneOf":[{"const":"a"}]}"#,
+        r#"{"type":"string","default":1}"#,
+        r#"{"type":"string","enum":["a"],"default":"b"}"#,
+        r#"{"type":"integer","default":1.5}"#,
+        r#"{"type":"number","maximum":1,"default":2}"#,
+        r#"{"type":"boolean","default":"true"}"#,
+        r#"{"type":"array"}"#,
+        r#"{"type":"array","items":{"type":"string"}}"#,
+        r#"{"type":"array","items":{"enum":["a"]},"default":["b"]}"#,
+    ] {
+        check_unreadable(field);
+    }
+    for text in [
+        "",
+        "null",
+        "[]",
+        r#"{"message":"m"}"#,
+        r#"{"requestedSchema":{"type":"object","properties":{}}}"#,
+        r#"{"message":"m","requestedSchema":{"type":"string","properties":{}}}"#,
+        r#"{"message":"m","requestedSchema":{"type":"object","properties":{},"required":["f"]}}"#,
+        r#"{"message":"m","requestedSchema":{"type":"object","properties":{"":{"type":"string"}}}}"#,
+        r#"{"message":"m","requestedSchema":{"type":"object","properties":
+            {"f":{"type":"string"},"f":{"type":"string"}}}}"#,
+    ] {
+        assert_eq!(asked(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_form_has_a_bounded_number_of_fields_and_bytes() {
+    let form = |fields: usize, description: &str| {
+        let field = json!({ "type": "string", "description": description });
+        let properties: serde_json::Map<_, _> = (0..fields)
+            .map(|index| (index.to_string(), field.clone()))
+            .collect();
+        let schema = json!({ "type": "object", "properties": properties });
+        asked(&json!({ "message": "m", "requestedSchema": schema }).to_string())
+    };
+    assert!(form(32, "").is_some());
+    assert!(form(33, "").is_none());
+    assert!(form(1, &"x".repeat(65_000)).is_some());
+    assert!(form(1, &"x".repeat(66_000)).is_none());
+}

@@ -1,0 +1,109 @@
+//! What a task says whose job runs, and what it asks.
+//!
+//! Knows which client can be asked what, and how a person answers otherwise. Does not know whether an answer fits.
+
+use super::{TaskId, misfit, status_message};
+use crate::imports::{Progress, Store, World};
+use crate::input::{Asked, Modes, Open, Requests};
+use crate::text::{duration, is_hidden, shorten};
+
+/// How much of a question a status message shows, in characters: enough to know what it is about.
+const SHOWN_CHARS: usize = 200;
+
+/// Who looks at a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Viewer<'a> {
+    /// How it can ask its person.
+    pub(crate) modes: Modes,
+    /// The shell command that answers a task's questions when a space and its id are appended; `None` where there is
+    /// none.
+    pub(crate) answer_command: Option<&'a str>,
+}
+
+/// What a viewer sees of a task whose job runs.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    /// Its status message.
+    pub(crate) message: String,
+    /// What the viewer can ask its person; empty where that is nothing.
+    pub(crate) requests: Requests,
+}
+
+/// What is to be seen of a job that runs.
+pub(crate) fn view(
+    world: &mut impl World,
+    id: &TaskId,
+    progress: &Progress,
+    viewer: Viewer<'_>,
+) -> View {
+    let asked = Asked::by(progress);
+    let unreadable = asked.unreadable;
+    let misfit = misfit(world, id, &asked);
+    let (requests, others) = asked.split(viewer.modes);
+    let mut parts = Vec::new();
+    if !requests.0.is_empty() {
+        parts.push(format!("waits for an answer: {}", listed(&requests.0)));
+    }
+    if !others.is_empty() {
+        parts.push(unasked(id, &others, viewer.answer_command));
+    }
+    if parts.is_empty() {
+        parts.push(status_message::working(world, id, progress));
+    } else {
+        parts.push(format!("running for {}", duration(progress.running_ms)));
+    }
+    if let Some(why) = misfit {
+        parts.push(format!("the last answer did not fit: {why}"));
+    }
+    if unreadable > 0 {
+        parts.push("it asks something that cannot be read, so nobody can answer it".to_owned());
+    }
+    View {
+        message: parts.join("; "),
+        requests,
+    }
+}
+
+/// Why the last answer did not fit; `None` where its question is not open any more.
+fn misfit(store: &mut impl Store, id: &TaskId, asked: &Asked) -> Option<String> {
+    if asked.open.is_empty() {
+        return None;
+    }
+    let misfit = misfit::last(store, id)?;
+    let is_open = asked.open.iter().any(|question| question.key == misfit.key);
+    is_open.then_some(misfit.why)
+}
+
+/// What a job asks, for somebody who cannot be asked anything; `None` where it asks nothing.
+pub(crate) fn told(
+    id: &TaskId,
+    progress: &Progress,
+    answer_command: Option<&str>,
+) -> Option<String> {
+    let asked = Asked::by(progress);
+    (!asked.open.is_empty()).then(|| unasked(id, &asked.open, answer_command))
+}
+
+/// That a person has to answer in another way, and in which.
+fn unasked(id: &TaskId, questions: &[Open], answer_command: Option<&str>) -> String {
+    let how = match answer_command {
+        Some(command) => {
+            let id = id.as_str();
+            format!("a person answers it in a terminal by `{command} {id}`")
+        }
+        None => "it is answered by a client that declares the capability `elicitation`".to_owned(),
+    };
+    format!("waits for an answer: {}; {how}", listed(questions))
+}
+
+/// The oldest question, and how many more there are.
+fn listed(questions: &[Open]) -> String {
+    let oldest = questions
+        .first()
+        .map_or("", |question| question.form.message());
+    let oldest = shorten(&oldest.replace(is_hidden, " "), SHOWN_CHARS);
+    match questions.len() {
+        0 | 1 => oldest,
+        number => format!("{oldest} (and {} more)", number - 1),
+    }
+}
