@@ -10,7 +10,7 @@ use crate::data_dir::{self, DataDir};
 use crate::engine::{Pool, PoolError};
 use crate::jobs::SupervisedJobs;
 use crate::limits::DESCRIPTORS;
-use crate::shell_word::show_command;
+use crate::shell_word::{Verb, command};
 use crate::store::{OpenError, SqliteStore};
 use crate::transport::stdio;
 
@@ -102,12 +102,15 @@ fn require_descriptors() -> Result<(), ServeError> {
     Ok(())
 }
 
-/// The component's configuration, with the command that shows a task: a model knows neither where this program is nor
-/// its data directory.
+/// The component's configuration, with the commands that show a task and answer what it asks: a model knows neither where
+/// this program is nor its data directory.
 fn told_how_to_show(mut config: Map<String, Value>, data_dir: &Path) -> String {
     let program = std::env::current_exe().ok();
-    if let Some(command) = program.and_then(|program| show_command(&program, Some(data_dir))) {
-        config.insert("showCommand".to_owned(), command.into());
+    for (member, verb) in [("showCommand", Verb::Show), ("answerCommand", Verb::Answer)] {
+        let program = program.as_deref();
+        if let Some(command) = program.and_then(|it| command(it, verb, Some(data_dir))) {
+            config.insert(member.to_owned(), command.into());
+        }
     }
     Value::Object(config).to_string()
 }

@@ -7,6 +7,7 @@ use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand};
 use serde_json::{Map, Value};
 
+use super::inside_arguments::{AnswerOptions, AskOptions, ProgressOptions};
 use super::values::{Lasting, duration, key, label, variable, whole};
 
 /// How long a client without tasks waits, in seconds, unless the person says otherwise.
@@ -51,6 +52,7 @@ Examples:
   backburner run --detach -- cargo test     start a program and print the id of its task
   backburner show ID                        what became of it, now or years later
   backburner cancel ID                      stop it and everything it started
+  backburner answer ID                      answer what it asks by `backburner ask`
 
 An MCP client is given the command `backburner` (or `backburner serve`) without anything else.";
 
@@ -77,6 +79,12 @@ pub enum Command {
     Show(ShowOptions),
     /// Stop a task's job and wait until nothing of it runs
     Cancel(CancelOptions),
+    /// Answer what a job asks
+    Answer(AnswerOptions),
+    /// Inside a job: ask a person something, and wait for the answer
+    Ask(AskOptions),
+    /// Inside a job: say how far it is
+    Progress(ProgressOptions),
     /// Explain this program or one of its commands
     Help(HelpOptions),
 }

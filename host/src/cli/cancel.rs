@@ -20,7 +20,7 @@ pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow
     client
         .request("tasks/cancel", json!({"taskId": id}))
         .map_err(|error| earlier.explain_and_advise(error.into()))?;
-    match follow(&mut client, id).map_err(|error| earlier.explain_and_advise(error))? {
+    match follow(&mut client, data_dir, id).map_err(|error| earlier.explain_and_advise(error))? {
         Followed::Ended(task) => {
             terminal::print(&format!("task {id}: {}", task.status.name()))?;
             terminal::say(&task.message());

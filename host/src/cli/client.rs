@@ -1,7 +1,7 @@
 //! A small MCP client over the standard streams of a server that it starts.
 //!
-//! Speaks revision 2026-07-28, which has no handshake, and declares the Tasks extension with every request. Knows
-//! nothing of tools and tasks.
+//! Speaks revision 2026-07-28, which has no handshake, and declares the Tasks extension and elicitation with every
+//! request. Knows nothing of tools and tasks.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -95,7 +96,7 @@ pub(super) enum ClientError {
 #[derive(Deserialize)]
 struct Message {
     id: Option<Value>,
-    result: Option<Value>,
+    result: Option<Box<RawValue>>,
     error: Option<ErrorObject>,
 }
 
@@ -155,6 +156,16 @@ impl Client {
     /// # Errors
     /// Any other [`ClientError`].
     pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
+        let result = self.request_text(method, params)?;
+        serde_json::from_str(result.get()).map_err(ClientError::Malformed)
+    }
+
+    /// As [`Client::request`]; the result as the server wrote it, with its members in their order.
+    pub(super) fn request_text(
+        &mut self,
+        method: &str,
+        params: Value,
+    ) -> Result<Box<RawValue>, ClientError> {
         self.last_id += 1;
         let id = self.last_id;
         self.send(&message(id, method, params))?;
@@ -264,16 +275,17 @@ fn message(id: u64, method: &str, mut params: Value) -> Value {
             "name": "backburner", "version": env!("CARGO_PKG_VERSION"),
         },
         "io.modelcontextprotocol/clientCapabilities": {
+            "elicitation": {"form": {}, "url": {}},
             "extensions": {"io.modelcontextprotocol/tasks": {}},
         },
     });
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-fn answer(message: Message) -> Result<Value, ClientError> {
+fn answer(message: Message) -> Result<Box<RawValue>, ClientError> {
     match message.error {
         Some(ErrorObject { code, message }) => Err(ClientError::Refused { code, message }),
-        None => Ok(message.result.unwrap_or_default()),
+        None => Ok(message.result.unwrap_or_else(|| RawValue::NULL.to_owned())),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Waiting for a task's end, as a client does it: by asking again when the server says.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::client::{Client, Interruption};
-use super::task::Task;
+use super::task::{Status, Task};
 use super::terminal::Progress;
+use super::{answer_command, terminal};
 
 /// How often to ask where the server does not say.
 const USUAL_INTERVAL_MS: u64 = 1000;
@@ -24,9 +26,14 @@ pub(super) enum Followed {
 ///
 /// # Errors
 /// Where the server does not answer, or standard error cannot be written to.
-pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> {
+pub(super) fn follow(
+    client: &mut Client,
+    data_dir: Option<&Path>,
+    id: &str,
+) -> anyhow::Result<Followed> {
     let mut progress = Progress::default();
-    let followed = follow_showing(&mut progress, client, id);
+    let answer_command = answer_command(data_dir, id);
+    let followed = follow_showing(&mut progress, client, (id, &answer_command));
     progress.clear();
     followed
 }
@@ -34,13 +41,21 @@ pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> 
 fn follow_showing(
     progress: &mut Progress,
     client: &mut Client,
-    id: &str,
+    (id, answer_command): (&str, &str),
 ) -> anyhow::Result<Followed> {
+    // In a line of its own, since it is to be copied, and once for each time that the job asks.
+    let mut has_told = false;
     loop {
         let task = Task::fetch(client, id)?;
         if task.status.is_terminal() {
             return Ok(Followed::Ended(Box::new(task)));
         }
+        let asks = task.status == Status::InputRequired;
+        if asks && !has_told {
+            progress.clear();
+            terminal::say(&format!("{}; answer by: {answer_command}", task.message()));
+        }
+        has_told = asks;
         progress.show(&task.message());
         if let Err(interruption) = client.pause(interval(&task)) {
             return Ok(Followed::Left(interruption));

@@ -1,20 +1,27 @@
 //! What a person types.
 //!
-//! `run`, `show` and `cancel` are an MCP client of this same program: they start a server as a child and talk to it
-//! over its standard streams, so that a person gets what every other client gets. Only this module prints. Data goes
+//! `run`, `show`, `cancel` and `answer` are an MCP client of this same program: they start a server as a child and talk to it
+//! over its standard streams, so that a person gets what every other client gets. `ask` and `progress` are for the
+//! processes of a job, and need no server. Only this module prints. Data goes
 //! to standard output, everything else to standard error.
 
+mod answer;
 mod arguments;
+mod ask;
 mod cancel;
 mod client;
 mod earlier;
 mod exit_code;
+mod field;
 mod follow;
+mod form;
 mod help;
 mod input;
+mod inside_arguments;
 mod moment;
 mod output;
 mod plain;
+mod question;
 mod run;
 mod show;
 mod task;
@@ -30,7 +37,8 @@ pub use self::arguments::{
     CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
 use self::client::{ClientError, Interruption};
-use crate::shell_word;
+pub use self::inside_arguments::{AnswerOptions, AskOptions, ProgressOptions};
+use crate::shell_word::{self, Verb};
 
 /// Reads the command line. Where it asks for help, or is wrong, that is told and this gives the exit status.
 ///
@@ -38,10 +46,11 @@ use crate::shell_word;
 /// The exit status of the program, which has nothing else to do.
 pub fn parse() -> Result<Cli, ExitCode> {
     Cli::try_parse().map_err(|told| {
-        let status = if told.use_stderr() {
-            exit_code::USAGE
-        } else {
-            exit_code::SUCCESS
+        let status = match told.use_stderr() {
+            false => exit_code::SUCCESS,
+            // There, the usual status means that nobody answered.
+            true if is_ask() => exit_code::FAILURE,
+            true => exit_code::USAGE,
         };
         match told.print() {
             Ok(()) => status.into(),
@@ -51,6 +60,21 @@ pub fn parse() -> Result<Cli, ExitCode> {
             Err(error) => report(Err(error.into())),
         }
     })
+}
+
+/// Whether the command line, which may be wrong, is one of `backburner ask`.
+fn is_ask() -> bool {
+    let mut words = std::env::args_os().skip(1);
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("ask") => return true,
+            // The only option that stands before a command and has a value.
+            Some("--data-dir") => drop(words.next()),
+            Some(option) if option.starts_with('-') => {}
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Carries out a command that is a client's.
@@ -63,6 +87,9 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Run(options)) => run::run(data_dir, options),
         Some(Command::Show(options)) => show::show(data_dir, &options),
         Some(Command::Cancel(options)) => cancel::cancel(data_dir, &options),
+        Some(Command::Answer(options)) => answer::answer(data_dir, &options),
+        Some(Command::Ask(options)) => ask::ask(data_dir, &options),
+        Some(Command::Progress(options)) => ask::progress(data_dir, &options),
         Some(Command::Help(options)) => help::help(&options),
         // A server is the caller's to start; here it can only be a person who looks for help.
         Some(Command::Serve(_)) | None => Ok(explain()),
@@ -124,14 +151,23 @@ fn wrong_usage(command: &str, message: String) -> anyhow::Error {
 
 /// The command that shows a task, as a person has to type it to reach this same program and its data.
 fn show_command(data_dir: Option<&Path>, id: &str) -> String {
+    command(Verb::Show, data_dir, id)
+}
+
+/// The command that answers what a task asks, as [`show_command`].
+fn answer_command(data_dir: Option<&Path>, id: &str) -> String {
+    command(Verb::Answer, data_dir, id)
+}
+
+fn command(verb: Verb, data_dir: Option<&Path>, id: &str) -> String {
     let program = std::env::args_os()
         .next()
         .unwrap_or_else(|| "backburner".into());
     // Wherever it is typed; a path that has no absolute form is left as the person wrote it.
     let data_dir =
         data_dir.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-    let command = shell_word::show_command(Path::new(&program), data_dir.as_deref());
+    let command = shell_word::command(Path::new(&program), verb, data_dir.as_deref());
     // Only the person can write such paths.
-    let command = command.unwrap_or_else(|| "backburner show --data-dir DIR".to_owned());
+    let command = command.unwrap_or_else(|| format!("backburner {} --data-dir DIR", verb.word()));
     format!("{command} {id}")
 }

@@ -108,7 +108,7 @@ fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result
             show_command(data_dir, id)
         ));
     };
-    match follow(client, id) {
+    match follow(client, data_dir, id) {
         Ok(Followed::Ended(task)) => Ok(*task),
         Ok(Followed::Left(interruption)) => {
             goes_on();

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::earlier::Earlier;
-use super::task::Task;
-use super::{ShowOptions, terminal};
+use super::task::{Status, Task};
+use super::{ShowOptions, answer_command, terminal};
 
 /// Shows a task.
 ///
@@ -21,6 +21,12 @@ pub(super) fn show(data_dir: Option<&Path>, options: &ShowOptions) -> anyhow::Re
         return Ok(ExitCode::SUCCESS);
     }
     terminal::say(&state(&task));
+    if task.status == Status::InputRequired {
+        terminal::say(&format!(
+            "answer by: {}",
+            answer_command(data_dir, &options.id)
+        ));
+    }
     if let Some(output) = task.output() {
         output.print()?;
     }

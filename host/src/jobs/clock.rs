@@ -8,6 +8,13 @@ pub(crate) fn monotonic_ms() -> u64 {
     milliseconds(clock_gettime(ClockId::Monotonic))
 }
 
+/// As [`monotonic_ms`], in nanoseconds.
+pub(crate) fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
 fn milliseconds(time: Timespec) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let millis = u64::try_from(time.tv_nsec / 1_000_000).unwrap_or(0);

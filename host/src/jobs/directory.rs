@@ -200,19 +200,10 @@ impl JobDirectory {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => return Ok(()),
         }
-        match self.link(&aside, name) {
+        match files::link(&self.dir, &aside, name) {
             // There is a third one by now, which somebody may have read.
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
             _ => files::remove(&self.dir, &aside),
-        }
-    }
-
-    /// Gives a file another name that nobody has, in one step; the first name may be there still.
-    fn link(&self, from: &str, to: &str) -> io::Result<()> {
-        match self.dir.hard_link(from, &self.dir, to) {
-            // A file system without links: somebody's file of this moment would be replaced.
-            Err(error) if lacks_links(&error) => self.dir.rename(from, &self.dir, to),
-            other => other,
         }
     }
 
@@ -411,7 +402,7 @@ impl JobDirectory {
     /// Gives a whole outcome its name, unless there is one: the first stays.
     fn publish(&self, name: &str) -> io::Result<()> {
         loop {
-            match self.link(name, OUTCOME) {
+            match files::link(&self.dir, name, OUTCOME) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 other => return other,
             }
@@ -475,12 +466,6 @@ fn unless_damaged<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Whether a file cannot have a second name here.
-fn lacks_links(error: &io::Error) -> bool {
-    let refusals = [Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS].map(|it| Some(it.raw_os_error()));
-    refusals.contains(&error.raw_os_error())
-}
-
 /// Whether a later version wrote what was read.
 fn is_later(error: &io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported && error.raw_os_error().is_none()
@@ -492,7 +477,22 @@ fn is_damage(error: &io::Error) -> bool {
     kinds.contains(&error.kind()) || files::is_other_kind(error)
 }
 
-fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
+/// What is in a file of ours, of at most so many bytes; `None` where it is not there, cannot be read or understood, or
+/// was written by a later version.
+pub(super) fn readable<T: DeserializeOwned>(
+    dir: &Dir,
+    name: &str,
+    limit: u64,
+) -> io::Result<Option<T>> {
+    let read = files::read_at_most(dir, name, limit);
+    let others = [ErrorKind::Unsupported, ErrorKind::PermissionDenied];
+    match read.and_then(|text| text.map(|text| decode(&text)).transpose()) {
+        Err(error) if is_damage(&error) || others.contains(&error.kind()) => Ok(None),
+        other => other,
+    }
+}
+
+pub(super) fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
     Ok(serde_json::to_vec(&Numbered {
         format: FORMAT,
         content,

@@ -80,9 +80,14 @@ pub(crate) fn is_other_kind(error: &io::Error) -> bool {
     kinds.contains(&error.raw_os_error())
 }
 
-/// Reads a whole file; `None` where it does not exist. What is no file is an error that [`is_other_kind`] knows, and one
-/// that is longer than [`FILE_BYTES`] was written by somebody else: [`io::ErrorKind::InvalidData`].
+/// Reads a whole file, as [`read_at_most`], of [`FILE_BYTES`].
 pub(crate) fn read(dir: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
+    read_at_most(dir, name, FILE_BYTES)
+}
+
+/// Reads a whole file; `None` where it does not exist. What is no file is an error that [`is_other_kind`] knows, and one
+/// that is longer than `limit` bytes was written by somebody else: [`io::ErrorKind::InvalidData`].
+pub(crate) fn read_at_most(dir: &Dir, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let Some(file) = open(dir, name, OFlags::RDONLY)? else {
         return Ok(None);
     };
@@ -91,11 +96,26 @@ pub(crate) fn read(dir: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
         return Err(Errno::LOOP.into());
     }
     let mut bytes = Vec::new();
-    file.take(FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES {
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
         return Err(io::ErrorKind::InvalidData.into());
     }
     Ok(Some(bytes))
+}
+
+/// Gives a file another name that nobody has, in one step; the first name may be there still.
+pub(crate) fn link(dir: &Dir, from: &str, to: &str) -> io::Result<()> {
+    match dir.hard_link(from, dir, to) {
+        // A file system without links: somebody's file of this moment would be replaced.
+        Err(error) if lacks_links(&error) => dir.rename(from, dir, to),
+        other => other,
+    }
+}
+
+/// Whether a file cannot have a second name here.
+fn lacks_links(error: &io::Error) -> bool {
+    let refusals = [Errno::PERM, Errno::OPNOTSUPP, Errno::NOSYS].map(|it| Some(it.raw_os_error()));
+    refusals.contains(&error.raw_os_error())
 }
 
 /// Removes a file; one that does not exist is no error.

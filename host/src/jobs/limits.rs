@@ -57,6 +57,31 @@ pub(crate) const FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// The longest record of what to run, in bytes as it is written: what is read whole, less the line about the process.
 pub(crate) const SPEC_BYTES: usize = FILE_BYTES as usize - 1024;
 
+/// How long what a job asks may be, in bytes; from the contract of `jobs`.
+pub(crate) const FORM_BYTES: usize = 64 * 1024;
+
+/// How long an answer may be, in bytes; from the contract of `jobs`.
+pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
+
+/// How long a question may be as it is written, in bytes: JSON in JSON, where a quote is two bytes and a control character
+/// six, and what is put around it.
+pub(crate) const WRITTEN_FORM_BYTES: u64 = 6 * FORM_BYTES as u64 + 1024;
+
+/// The same of an answer.
+pub(crate) const WRITTEN_ANSWER_BYTES: u64 = 6 * ANSWER_BYTES as u64 + 1024;
+
+/// How many questions of a job may be open; from the contract of `jobs`.
+pub(crate) const OPEN_QUESTIONS: usize = 32;
+
+/// How many files of questions are looked at: of far more askers that were killed than can be at work at once.
+pub(crate) const QUESTION_FILES: usize = 4096;
+
+/// How old the files of a killed asker are before another one deletes them: by far older than it takes to make them.
+pub(crate) const QUESTION_STALE_NS: u64 = 60_000_000_000;
+
+/// How long what a job says of itself may be, in bytes; from the contract of `jobs`.
+pub(crate) const REPORT_BYTES: usize = 1000;
+
 /// How many bytes are reserved for the outcome: more than one with 20 leftovers of ordinary text needs.
 pub(crate) const OUTCOME_RESERVE_BYTES: usize = 8 * 1024;
 

@@ -15,6 +15,8 @@
 //! | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
 //! | `stop` | a symbolic link whose target is the cause: one atomic step, the first one wins, no block needed |
 //! | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
+//! | `questions/` | what the job asks and is answered, see module `questions`; only where it has asked something |
+//! | `report.json` | what the job last said of itself; only where it has |
 //! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
 //! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
 //! | `….damaged-…` | what somebody else put in the place of something, moved aside |
@@ -38,16 +40,20 @@ mod burial;
 mod clock;
 mod directory;
 mod files;
+mod inside;
 mod limits;
 mod model;
 mod native;
 mod output;
 mod processes;
+mod questions;
 mod reaper;
+mod report;
 mod spec;
 mod supervised;
 pub mod supervisor;
 
+pub(crate) use inside::Inside;
 pub use model::{
     Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Question, Report, Spec,
     StartError, State, StopCause, StopReason, Stream,

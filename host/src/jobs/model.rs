@@ -170,6 +170,15 @@ pub struct Question {
     pub asked_at: u64,
 }
 
+/// What is written of a question.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct QuestionRecord {
+    /// What is asked.
+    pub(crate) form: String,
+    /// When, in milliseconds since 1970.
+    pub(crate) asked_at: u64,
+}
+
 /// How far a job is, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {

@@ -22,11 +22,11 @@ use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State
 use super::output::{self, Request, Writer};
 use super::reaper::Reaper;
 use super::supervisor::{self, SUPERVISE};
-use super::{Jobs, clock, directory, files, spec};
+use super::{Jobs, clock, directory, files, questions, report, spec};
 use crate::data_dir;
 
 /// Where the jobs are, below the data directory.
-const JOBS: &str = "jobs";
+pub(super) const JOBS: &str = "jobs";
 
 /// Where a job is built and taken apart, below [`JOBS`]. Not an id, so never a job.
 const WORKSHOP: &str = ".workshop";
@@ -280,8 +280,8 @@ impl SupervisedJobs {
             output_bytes: usage.written_bytes,
             last_output_at: usage.last_at,
             stopping: directory.stop_cause()?,
-            questions: Vec::new(),
-            report: None,
+            questions: questions::open_ones(directory.dir())?,
+            report: report::read(directory.dir())?,
         })
     }
 
@@ -346,6 +346,15 @@ impl Jobs for SupervisedJobs {
     fn inspect(&self, id: Uuid) -> Result<State, Failure> {
         self.state(id)
             .map_err(|error| failure("inspected", id, &error))
+    }
+
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        let found = self.find(id);
+        let answered = found.and_then(|found| match found {
+            Some(directory) => questions::answer(directory.dir(), key, answer),
+            None => Ok(()),
+        });
+        answered.map_err(|error| failure("answered", id, &error))
     }
 
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {

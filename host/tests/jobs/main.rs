@@ -8,5 +8,6 @@ mod inside;
 mod lab;
 mod output;
 mod privacy;
+mod questions;
 mod stopping;
 mod unlisted;

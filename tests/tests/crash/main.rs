@@ -5,6 +5,7 @@ mod deaths;
 mod fleet;
 mod full_disk;
 mod lost_store;
+mod questions;
 mod random;
 mod reports;
 mod scene;

@@ -1,0 +1,157 @@
+//! `backburner ask` and `backburner progress`: what a process of a job types to ask a person something, and to say how
+//! far the job is. No client and no server has a part in it: the job's own files do.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use serde::Deserialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::form::{Form, Printed};
+use super::inside_arguments::{AskOptions, ProgressOptions};
+use super::{exit_code, terminal, wrong_usage};
+use crate::data_dir::DataDir;
+use crate::jobs::Inside;
+
+/// The variable that every process of a job has.
+const TASK_ID: &str = "BACKBURNER_TASK_ID";
+
+/// The person declined.
+const DECLINED: u8 = 1;
+
+/// The person dismissed the question, or nobody answered.
+const UNANSWERED: u8 = 2;
+
+/// What is written where nobody answered in time.
+const NOBODY: &str = "null";
+
+/// What the person gave back.
+#[derive(Deserialize)]
+struct Answer {
+    action: Action,
+    #[serde(default)]
+    content: Value,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Accept,
+    Decline,
+    Cancel,
+}
+
+/// Asks, waits, and prints the answer.
+///
+/// # Errors
+/// Where this is no job, or its files cannot be used.
+pub(super) fn ask(data_dir: Option<&Path>, options: &AskOptions) -> anyhow::Result<ExitCode> {
+    // A limit on the size of files is then an error of the write like any other.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
+    let deadline = options.deadline.map(|wait| Instant::now() + wait);
+    let form = Form::of(options).map_err(anyhow::Error::msg)?;
+    let asker = inside(data_dir)?
+        .ask(form.text())
+        .context("the question cannot be asked")?;
+    let answer = match asker.wait(deadline)? {
+        Some(answer) => answer,
+        None => {
+            let default = form.default_answer().map(|answer| answer.to_string());
+            asker.conclude(default.as_deref().unwrap_or(NOBODY))?
+        }
+    };
+    // It is not open any more, also where the answer cannot be printed.
+    drop(asker);
+    let answer: Option<Answer> =
+        serde_json::from_str(&answer).context("the answer cannot be read")?;
+    let Some(answer) = answer else {
+        return Ok(UNANSWERED.into());
+    };
+    Ok(match answer.action {
+        Action::Accept => {
+            let printed = if options.json {
+                Printed::Json
+            } else {
+                Printed::Bare
+            };
+            if let Some(text) = form.printed(&answer.content, printed) {
+                terminal::print(&text)?;
+            }
+            exit_code::SUCCESS.into()
+        }
+        Action::Decline => DECLINED.into(),
+        Action::Cancel => UNANSWERED.into(),
+    })
+}
+
+/// Says how far the job is.
+///
+/// # Errors
+/// Where this is no job, or its files cannot be used.
+pub(super) fn progress(
+    data_dir: Option<&Path>,
+    options: &ProgressOptions,
+) -> anyhow::Result<ExitCode> {
+    let (percent, text) = report(&options.words).map_err(|why| wrong_usage("progress", why))?;
+    let reported = inside(data_dir)?.report(percent, text);
+    reported.context("it cannot be noted how far the job is")?;
+    Ok(exit_code::SUCCESS.into())
+}
+
+/// The job that this process is a part of.
+fn inside(data_dir: Option<&Path>) -> anyhow::Result<Inside> {
+    let id = std::env::var(TASK_ID).ok();
+    let id = id.and_then(|id| Uuid::try_parse(&id).ok()).with_context(|| {
+        format!("this is no job: {TASK_ID} is not set; use it in a command that `backburner run` runs")
+    })?;
+    let data_dir = DataDir::resolve(data_dir.map(Path::to_owned))?;
+    Ok(Inside::open(&data_dir, id)?)
+}
+
+/// A percentage, a text, or both.
+fn report(words: &[String]) -> Result<(Option<u8>, String), String> {
+    let percent = |word: &String| {
+        let number: f64 = word.trim_end_matches('%').parse().ok()?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is at least 0 and at most 100"
+        )]
+        (0.0..=100.0).contains(&number).then_some(number as u8)
+    };
+    match words {
+        [word] => Ok(match percent(word) {
+            Some(percent) => (Some(percent), String::new()),
+            None => (None, word.clone()),
+        }),
+        [word, text] => match percent(word) {
+            Some(percent) => Ok((Some(percent), text.clone())),
+            None => Err(format!("{word:?} is no percentage: give 0 to 100")),
+        },
+        _ => Err("give a percentage, a text, or both".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::report;
+
+    #[test]
+    fn a_report_is_a_percentage_a_text_or_both() {
+        let read = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            report(&words).ok()
+        };
+        let said = |percent, text: &str| Some((percent, text.to_owned()));
+        assert_eq!(read(&["40", "a"]), said(Some(40), "a"));
+        assert_eq!(read(&["99.9%"]), said(Some(99), ""));
+        assert_eq!(read(&["a b"]), said(None, "a b"));
+        assert_eq!(read(&["101"]), said(None, "101"));
+        assert_eq!(read(&["101", "a"]), None);
+        assert_eq!(read(&["a", "b"]), None);
+    }
+}

@@ -1,0 +1,314 @@
+//! What a job asks, as the command line says it. Pure.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::field::{Choice, Field, Kind};
+use super::inside_arguments::AskOptions;
+
+/// How long a message may be, in characters; what the server takes.
+const MESSAGE_CHARS: usize = 4000;
+
+/// The name of the field where there is one only, which nobody sees.
+const ONLY: &str = "answer";
+
+/// What is asked.
+#[derive(Debug)]
+pub(super) struct Form {
+    message: String,
+    subject: Subject,
+}
+
+#[derive(Debug)]
+enum Subject {
+    /// One field, whose name nobody chose.
+    One(Box<Named>),
+    /// Several fields, or one with a name of its own; or none, for agreement only.
+    Several(Vec<Named>),
+    /// A page.
+    Page(String),
+}
+
+#[derive(Debug)]
+struct Named {
+    name: String,
+    field: Field,
+    is_required: bool,
+}
+
+impl Form {
+    /// Reads the options.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(super) fn of(options: &AskOptions) -> Result<Self, String> {
+        let subject = subject(options)?;
+        let mut form = Self {
+            message: options.message.clone(),
+            subject,
+        };
+        if let Some(deadline) = options.deadline {
+            form.say_when(deadline);
+        }
+        if form.message.trim().is_empty() || form.message.chars().count() > MESSAGE_CHARS {
+            return Err(format!("give a message of 1 to {MESSAGE_CHARS} characters"));
+        }
+        Ok(form)
+    }
+
+    /// The parameters of `elicitation/create`, with the fields in their order.
+    pub(super) fn text(&self) -> String {
+        let message = json!(self.message);
+        if let Subject::Page(url) = &self.subject {
+            let url = json!(url);
+            return format!(r#"{{"mode":"url","message":{message},"url":{url}}}"#);
+        }
+        let properties = self.fields().iter().map(|it| {
+            let name = json!(it.name);
+            format!("{name}:{}", it.field.schema())
+        });
+        let properties: Vec<String> = properties.collect();
+        let required = self.fields().iter().filter(|it| it.is_required);
+        let required: Value = required.map(|it| it.name.as_str()).collect();
+        format!(
+            r#"{{"message":{message},"requestedSchema":{{"type":"object","properties":{{{}}},"required":{required}}}}}"#,
+            properties.join(",")
+        )
+    }
+
+    /// The answer that it suggests; `None` where something is left to fill in, or where nobody can agree to it but a
+    /// person.
+    pub(super) fn default_answer(&self) -> Option<Value> {
+        let fields = self.fields();
+        if fields.is_empty() {
+            return None;
+        }
+        let mut content = Map::new();
+        for Named {
+            name,
+            field,
+            is_required,
+        } in fields
+        {
+            match &field.default {
+                Some(default) => {
+                    content.insert(name.clone(), default.clone());
+                }
+                None if *is_required => return None,
+                None => {}
+            }
+        }
+        // Nothing at all is no answer.
+        (!content.is_empty()).then(|| json!({ "action": "accept", "content": content }))
+    }
+
+    /// What is printed of an answer's content; `None` where there is nothing to print.
+    pub(super) fn printed(&self, content: &Value, as_json: Printed) -> Option<String> {
+        match (&self.subject, as_json) {
+            (Subject::One(field), Printed::Json) => Some(content[&field.name].to_string()),
+            (Subject::One(field), Printed::Bare) => Some(bare(&content[&field.name])),
+            (Subject::Several(fields), Printed::Bare) if fields.is_empty() => None,
+            (Subject::Page(_), Printed::Bare) => None,
+            (Subject::Several(_) | Subject::Page(_), _) => Some(match content {
+                Value::Null => "{}".to_owned(),
+                content => content.to_string(),
+            }),
+        }
+    }
+
+    fn fields(&self) -> &[Named] {
+        match &self.subject {
+            Subject::One(field) => std::slice::from_ref(field),
+            Subject::Several(fields) => fields,
+            Subject::Page(_) => &[],
+        }
+    }
+
+    /// A person who reads the question has to know until when, and what happens then.
+    fn say_when(&mut self, deadline: Duration) {
+        let then = match self.default_answer() {
+            Some(answer) => match self.printed(&answer["content"], Printed::Bare) {
+                Some(text) => format!("the answer is {text}"),
+                None => "nothing is answered".to_owned(),
+            },
+            None => "there is no answer".to_owned(),
+        };
+        let within = match deadline.as_secs() {
+            0 => format!("{} ms", deadline.as_millis()),
+            seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+            seconds => format!("{seconds} s"),
+        };
+        self.message
+            .push_str(&format!("\n(if nobody answers within {within}, {then})"));
+    }
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// A single value as it is.
+    Bare,
+    /// As JSON in any case.
+    Json,
+}
+
+/// A value as a shell takes it, in one line.
+fn bare(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.replace(char::is_control, " "),
+        other => other.to_string(),
+    }
+}
+
+fn subject(options: &AskOptions) -> Result<Subject, String> {
+    if let Some(url) = &options.url {
+        if !options.default.is_empty() || options.optional {
+            return Err("--url has no --default and no --optional".to_owned());
+        }
+        return Ok(Subject::Page(page(url)?));
+    }
+    if !options.field.is_empty() {
+        return fields(options).map(Subject::Several);
+    }
+    let Some(kind) = kind(options)? else {
+        if !options.default.is_empty() || options.optional {
+            return Err(
+                "--default and --optional need something to ask for, such as --text".to_owned(),
+            );
+        }
+        return Ok(Subject::Several(Vec::new()));
+    };
+    let mut field = Field::of(kind);
+    field.default = match options.default.as_slice() {
+        [] => None,
+        [default] => Some(read_default(&field, default)?),
+        _ => return Err("give one --default".to_owned()),
+    };
+    Ok(Subject::One(Box::new(Named {
+        name: ONLY.to_owned(),
+        field,
+        is_required: !options.optional,
+    })))
+}
+
+fn page(url: &str) -> Result<String, String> {
+    let lower = url.to_ascii_lowercase();
+    let is_page = ["https://", "http://"]
+        .iter()
+        .any(|it| lower.starts_with(it));
+    if is_page && url.chars().all(|it| it.is_ascii_graphic()) {
+        Ok(url.to_owned())
+    } else {
+        Err("give --url an address that begins with https:// or http://".to_owned())
+    }
+}
+
+/// The kind of the only field; `None` where there is none.
+fn kind(options: &AskOptions) -> Result<Option<Kind>, String> {
+    if !options.choice.is_empty() {
+        let choices = options.choice.iter().map(|it| choice(it));
+        let choices = distinct(choices.collect())?;
+        return Ok(Some(if options.several {
+            Kind::Several(choices)
+        } else {
+            Kind::One(choices)
+        }));
+    }
+    let kinds = [
+        (options.boolean, Kind::Boolean),
+        (options.text, Kind::Text),
+        (options.number, Kind::Number),
+        (options.integer, Kind::Integer),
+    ];
+    let mut given = kinds.into_iter().filter(|(is_given, _)| *is_given);
+    Ok(given.next().map(|(_, kind)| kind))
+}
+
+fn choice(text: &str) -> Choice {
+    match text.split_once('=') {
+        Some((value, title)) => Choice {
+            value: value.to_owned(),
+            title: Some(title.to_owned()),
+        },
+        None => Choice {
+            value: text.to_owned(),
+            title: None,
+        },
+    }
+}
+
+fn distinct(choices: Vec<Choice>) -> Result<Vec<Choice>, String> {
+    let mut values: Vec<&str> = choices.iter().map(|it| it.value.as_str()).collect();
+    values.sort_unstable();
+    match values.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("the choice {:?} is given twice", pair[0])),
+        None => Ok(choices),
+    }
+}
+
+fn fields(options: &AskOptions) -> Result<Vec<Named>, String> {
+    let mut fields: Vec<Named> = Vec::new();
+    for text in &options.field {
+        let mut field = named(text)?;
+        field.is_required &= !options.optional;
+        if fields.iter().any(|other| other.name == field.name) {
+            return Err(format!("the field {:?} is given twice", field.name));
+        }
+        fields.push(field);
+    }
+    for text in &options.default {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let found = fields.iter_mut().find(|it| it.name == name);
+        let found = found.ok_or_else(|| format!("--default {text:?} names no field"))?;
+        found.field.default = Some(read_default(&found.field, value)?);
+    }
+    Ok(fields)
+}
+
+fn named(text: &str) -> Result<Named, String> {
+    let mut parts = text.splitn(3, ':');
+    let name = parts.next().unwrap_or_default();
+    let (name, is_required) = match name.strip_suffix('?') {
+        Some(name) => (name, false),
+        None => (name, true),
+    };
+    let kind = match parts.next() {
+        Some("text") => Kind::Text,
+        Some("number") => Kind::Number,
+        Some("integer") => Kind::Integer,
+        Some("boolean") => Kind::Boolean,
+        Some(choices) if choices.contains('|') => {
+            Kind::One(distinct(choices.split('|').map(choice).collect())?)
+        }
+        _ => {
+            return Err(format!(
+                "--field {text:?} has no type: give NAME:TYPE[:TITLE], with text, number, integer, boolean or a|b"
+            ));
+        }
+    };
+    let is_name =
+        !name.is_empty() && name.chars().count() <= 100 && !name.contains(char::is_control);
+    if !is_name {
+        return Err(format!(
+            "--field {text:?} needs a name of 1 to 100 characters"
+        ));
+    }
+    Ok(Named {
+        name: name.to_owned(),
+        field: Field {
+            title: parts.next().map(str::to_owned),
+            ..Field::of(kind)
+        },
+        is_required,
+    })
+}
+
+fn read_default(field: &Field, text: &str) -> Result<Value, String> {
+    let read = field.read(text);
+    read.map_err(|right| format!("--default {text:?} does not fit: {right}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+use clap::Parser;
+
+use super::*;
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    options: AskOptions,
+}
+
+fn form(line: &[&str]) -> Result<Form, String> {
+    let line = Line::try_parse_from(["ask", "m"].iter().chain(line));
+    Form::of(&line.map_err(|error| error.to_string())?.options)
+}
+
+fn right(line: &[&str]) -> Form {
+    form(line).unwrap_or_else(|why| panic!("{line:?}: {why}"))
+}
+
+/// The schema that a form has, and its default answer's content.
+fn check(line: &[&str], properties: &str, required: &str, default: &Value) {
+    let form = right(line);
+    let schema = format!(r#"{{"type":"object","properties":{properties},"required":{required}}}"#);
+    assert_eq!(
+        form.text(),
+        format!(r#"{{"message":"m","requestedSchema":{schema}}}"#)
+    );
+    let answer = form.default_answer();
+    assert_eq!(
+        answer.map_or(Value::Null, |answer| answer["content"].clone()),
+        *default
+    );
+}
+
+#[test]
+fn one_field_has_a_kind_and_maybe_a_default() {
+    let none = Value::Null;
+    check(&[], "{}", "[]", &none);
+    check(
+        &["--boolean"],
+        r#"{"answer":{"type":"boolean"}}"#,
+        r#"["answer"]"#,
+        &none,
+    );
+    check(
+        &["--integer", "--default", "3"],
+        r#"{"answer":{"default":3,"type":"integer"}}"#,
+        r#"["answer"]"#,
+        &json!({ "answer": 3 }),
+    );
+    check(
+        &["--text", "--optional"],
+        r#"{"answer":{"type":"string"}}"#,
+        "[]",
+        &none,
+    );
+    check(
+        &["--choice", "a", "--choice", "b=B", "--default", "B"],
+        r#"{"answer":{"default":"b","oneOf":[{"const":"a","title":"a"},{"const":"b","title":"B"}],"type":"string"}}"#,
+        r#"["answer"]"#,
+        &json!({ "answer": "b" }),
+    );
+    check(
+        &["--choice", "a", "--several"],
+        r#"{"answer":{"items":{"enum":["a"],"type":"string"},"type":"array"}}"#,
+        r#"["answer"]"#,
+        &none,
+    );
+}
+
+#[test]
+fn several_fields_keep_their_order() {
+    check(
+        &[
+            "--field",
+            "z:a|b=B:Where",
+            "--field",
+            "a?:number",
+            "--default",
+            "z=b",
+        ],
+        r#"{"z":{"default":"b","oneOf":[{"const":"a","title":"a"},{"const":"b","title":"B"}],"title":"Where","type":"string"},"a":{"type":"number"}}"#,
+        r#"["z"]"#,
+        &json!({ "z": "b" }),
+    );
+}
+
+#[test]
+fn a_page_is_opened_and_not_filled_in() {
+    let form = right(&["--url", "https://example.org/"]);
+    let text = r#"{"mode":"url","message":"m","url":"https://example.org/"}"#;
+    assert_eq!(form.text(), text);
+    assert_eq!(form.default_answer(), None);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for wrong in [
+        &["--boolean", "--text"][..],
+        &["--several"],
+        &["--default", "x"],
+        &["--optional"],
+        &["--text", "--default", "a", "--default", "b"],
+        &["--integer", "--default", "x"],
+        &["--choice", "a", "--choice", "a"],
+        &["--choice", "a", "--default", "b"],
+        &["--field", "a"],
+        &["--field", "a:word"],
+        &["--field", ":text"],
+        &["--field", "a:text", "--field", "a:text"],
+        &["--field", "a:text", "--default", "b=x"],
+        &["--url", "example.org"],
+        &["--url", "javascript:alert(1)"],
+        &["--url", "https://example.org/", "--default", "x"],
+        &["--deadline", "0"],
+    ] {
+        form(wrong).expect_err(&format!("{wrong:?}"));
+    }
+}
+
+#[test]
+fn a_deadline_is_part_of_what_is_asked() {
+    let message = |line: &[&str]| right(line).message;
+    let with = message(&["--boolean", "--default", "no", "--deadline", "10m"]);
+    assert_eq!(
+        with,
+        "m\n(if nobody answers within 10 min, the answer is false)"
+    );
+    let without = message(&["--text", "--deadline", "90"]);
+    assert_eq!(
+        without,
+        "m\n(if nobody answers within 90 s, there is no answer)"
+    );
+}
+
+#[test]
+fn an_answer_is_printed_in_one_line() {
+    let printed = |line: &[&str], content: Value, how| right(line).printed(&content, how);
+    let is = |text: &str| Some(text.to_owned());
+    let text = json!({ "answer": "a\nb" });
+    assert_eq!(printed(&["--text"], text.clone(), Printed::Bare), is("a b"));
+    assert_eq!(printed(&["--text"], text, Printed::Json), is(r#""a\nb""#));
+    assert_eq!(
+        printed(&["--boolean"], json!({ "answer": true }), Printed::Bare),
+        is("true")
+    );
+    assert_eq!(
+        printed(&["--text", "--optional"], json!({}), Printed::Bare),
+        is("")
+    );
+    assert_eq!(
+        printed(&["--text", "--optional"], json!({}), Printed::Json),
+        is("null")
+    );
+    let fields = ["--field", "b:text", "--field", "a:text"];
+    let content = json!({ "b": "x", "a": "y" });
+    assert_eq!(
+        printed(&fields, content, Printed::Bare),
+        is(r#"{"a":"y","b":"x"}"#)
+    );
+    assert_eq!(printed(&[], json!({}), Printed::Bare), None);
+    assert_eq!(printed(&[], Value::Null, Printed::Json), is("{}"));
+}

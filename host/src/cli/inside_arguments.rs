@@ -1,0 +1,138 @@
+//! The grammar of what a job's own processes type, and of what a person types to answer them.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::values::{Lasting, duration};
+
+/// How long somebody may wait for an answer.
+const DEADLINE: Lasting = Lasting {
+    least_ms: 1,
+    most_days: 365,
+};
+
+/// What to ask, and how long to wait.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Use it in a command that backburner runs as a job: it finds the job by BACKBURNER_TASK_ID and BACKBURNER_DIR in its \
+environment. The task then requires input: a client that can ask its user shows the question, and anybody can answer it \
+in a terminal by `backburner answer ID`. The question stays open when servers end, and is withdrawn when this process \
+ends.
+
+Without an option for what is asked, it asks for agreement only.
+
+Never ask for passwords, keys, tokens or other secrets: what is typed passes through the client and its model. Have \
+the person enter them on a page of your own instead, with --url: of what is typed there, nothing comes back.
+
+Output: the answer, in one line. Of one field, its value as it is; of several fields, and with --json, JSON.
+
+Exit status:
+  0   the person accepted
+  1   the person declined
+  2   the person dismissed the question, or nobody answered before --deadline
+  125 this is no job, the command line is wrong, or backburner itself failed
+
+Examples:
+  backburner ask 'Delete 214 files?' && rm -r old
+  name=$(backburner ask 'Which branch?' --text --default main --deadline 10m)
+  backburner ask Deploy --field 'where:staging|production:Where to' --field 'note?:text'")]
+pub struct AskOptions {
+    /// What the person reads, at most 4000 characters
+    pub message: String,
+
+    /// Ask for yes or no; the answer is `true` or `false`
+    #[arg(long, group = "kind")]
+    pub boolean: bool,
+
+    /// Ask for a text
+    #[arg(long, group = "kind")]
+    pub text: bool,
+
+    /// Ask for a number
+    #[arg(long, group = "kind")]
+    pub number: bool,
+
+    /// Ask for a whole number
+    #[arg(long, group = "kind")]
+    pub integer: bool,
+
+    /// Ask for one of several values, one option each; the person sees the title, if there is one
+    #[arg(long, group = "kind", value_name = "VALUE[=TITLE]")]
+    pub choice: Vec<String>,
+
+    /// Ask for a field of this name, one option each; a type is text, number, integer, boolean, or choices such as `a|b`.
+    /// A `?` behind the name makes it optional
+    #[arg(long, group = "kind", value_name = "NAME[?]:TYPE[:TITLE]")]
+    pub field: Vec<String>,
+
+    /// Ask the person to open this page, http or https; nothing that is typed there comes back
+    #[arg(long, group = "kind", value_name = "URL")]
+    pub url: Option<String>,
+
+    /// Let the person pick any number of the choices
+    #[arg(long, requires = "choice")]
+    pub several: bool,
+
+    /// What is suggested; NAME=VALUE with --field, one option each
+    #[arg(long, value_name = "VALUE")]
+    pub default: Vec<String>,
+
+    /// Let the person leave the field empty
+    #[arg(long)]
+    pub optional: bool,
+
+    /// How long to wait, such as 90, 10m or 1.5h: after it, the default is the answer where there is one [default: for
+    /// ever]
+    #[arg(long, value_name = "DURATION", value_parser = duration(DEADLINE))]
+    pub deadline: Option<Duration>,
+
+    /// Print the answer as JSON in any case
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How far the job is.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Use it in a command that backburner runs as a job: the status message of its task says this in place of the last line \
+of output, until it is said anew.
+
+Exit status: 0 where it was noted; 125 where this is no job or backburner itself failed; 2 for a wrong command line.
+
+Examples:
+  backburner progress 40 compiling
+  backburner progress 'nearly done'")]
+pub struct ProgressOptions {
+    /// How much is done, 0 to 100, and what is being done, at most 1000 bytes; either of them may be left out
+    #[arg(required = true, num_args = 1..=2, value_names = ["PERCENT", "TEXT"])]
+    pub words: Vec<String>,
+}
+
+/// Which question to answer, and how.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+In a terminal it shows what the job asks, and asks for each field. A script says the answer by options.
+
+Exit status: 0 where everything was answered; 125 where the task asks nothing, an answer does not fit, or backburner \
+itself failed; 2 for a wrong command line.")]
+pub struct AnswerOptions {
+    /// The task's id, as `run` printed it
+    pub id: String,
+
+    /// Which question, where the job asks several; `show ID --json` has the keys
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+
+    /// Accept, with the defaults of all fields that are not set
+    #[arg(long, conflicts_with = "decline")]
+    pub accept: bool,
+
+    /// Decline
+    #[arg(long)]
+    pub decline: bool,
+
+    /// Accept with this value for a field, one option each; several values of one field are separated by commas
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "decline")]
+    pub set: Vec<String>,
+}

@@ -1,0 +1,69 @@
+//! What a process of a job can do: ask something, and say how far it is.
+//!
+//! It finds its job by the data directory and the job's id, which every process of a job has in its environment.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use cap_std::fs::Dir;
+use uuid::Uuid;
+
+use super::directory::{JobDirectory, Liveness};
+use super::model::Report;
+use super::questions::Asker;
+use super::report;
+use super::supervised::JOBS;
+
+/// The job that this process is a part of.
+#[derive(Debug)]
+pub(crate) struct Inside {
+    directory: JobDirectory,
+}
+
+/// Why this process is no part of a job.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotInside {
+    /// There is no such job there.
+    #[error("there is no job {0} in the data directory")]
+    NoJob(Uuid),
+    /// It has ended.
+    #[error("job {0} does not run")]
+    NotRunning(Uuid),
+    /// It cannot be looked at.
+    #[error("job {0} cannot be looked at")]
+    Unreadable(Uuid, #[source] io::Error),
+}
+
+impl Inside {
+    /// Opens the job with this id in the data directory at this path. Makes nothing there.
+    pub(crate) fn open(data_path: &Path, id: Uuid) -> Result<Self, NotInside> {
+        let path = data_path.join(JOBS).join(id.to_string());
+        let opened = Dir::open_ambient_dir(path, cap_std::ambient_authority());
+        let directory = JobDirectory::new(opened.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => NotInside::NoJob(id),
+            _ => NotInside::Unreadable(id, error),
+        })?);
+        match directory.liveness() {
+            Ok(Liveness::Alive(_)) => Ok(Self { directory }),
+            Ok(Liveness::Dead) => Err(NotInside::NotRunning(id)),
+            Err(error) => Err(NotInside::Unreadable(id, error)),
+        }
+    }
+
+    /// Asks something, as JSON text.
+    ///
+    /// # Errors
+    /// As [`Asker::ask`].
+    pub(crate) fn ask(&self, form: String) -> io::Result<Asker> {
+        Asker::ask(self.directory.dir(), form)
+    }
+
+    /// Says how far the job is.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub(crate) fn report(&self, percent: Option<u8>, text: String) -> io::Result<()> {
+        let at = crate::clock::now_ms();
+        report::write(self.directory.dir(), Report { percent, text, at })
+    }
+}
