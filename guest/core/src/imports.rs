@@ -54,7 +54,7 @@ pub trait Jobs {
     /// Answers a question of a job that runs; one that is not open is left as it is.
     ///
     /// # Errors
-    /// [`Failure`] where the host could not keep the answer; then the question is open.
+    /// [`Failure`] where the host could not keep the answer; trying again is safe.
     fn answer(&mut self, id: &str, key: &str, answer: &str) -> Result<(), Failure>;
 
     /// Reads at most `limit` (1 to 262144) bytes of output from the first kept byte at or after `offset`.

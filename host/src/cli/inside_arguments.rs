@@ -112,8 +112,7 @@ pub struct ProgressOptions {
 /// Which question to answer, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-In a terminal it shows what the job asks, and asks for each field. Otherwise say the answer with --accept, --decline or \
---set.
+In a terminal it shows what the job asks, and asks for each field. A script says the answer by options.
 
 Exit status: 0 where everything was answered; 125 where the task asks nothing, an answer does not fit, or backburner \
 itself failed; 2 for a wrong command line.")]

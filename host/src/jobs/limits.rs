@@ -63,8 +63,11 @@ pub(crate) const FORM_BYTES: usize = 64 * 1024;
 /// How long an answer may be, in bytes; from the contract of `jobs`.
 pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
 
-/// How long a question or an answer may be as it is written, in bytes: JSON in JSON, where a quote is two bytes and a
-/// control character six, and what is put around it.
+/// How long a question may be as it is written, in bytes: JSON in JSON, where a quote is two bytes and a control character
+/// six, and what is put around it.
+pub(crate) const WRITTEN_FORM_BYTES: u64 = 6 * FORM_BYTES as u64 + 1024;
+
+/// The same of an answer.
 pub(crate) const WRITTEN_ANSWER_BYTES: u64 = 6 * ANSWER_BYTES as u64 + 1024;
 
 /// How many questions of a job may be open; from the contract of `jobs`.

@@ -53,7 +53,7 @@ mod spec;
 mod supervised;
 pub mod supervisor;
 
-pub(crate) use inside::{Inside, NotInside};
+pub(crate) use inside::Inside;
 pub use model::{
     Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Question, Report, Spec,
     StartError, State, StopCause, StopReason, Stream,
@@ -100,7 +100,7 @@ pub trait Jobs: Send + Sync {
     /// not open changes nothing. Does nothing where jobs have no way to ask, as here.
     ///
     /// # Errors
-    /// [`Failure`] where the answer is longer than 1 MiB or could not be kept; then the question is open.
+    /// [`Failure`] where the answer is longer than 1 MiB, or could not be kept; trying again is safe.
     fn answer(&self, _id: Uuid, _key: &str, _answer: &str) -> Result<(), Failure> {
         Ok(())
     }

@@ -29,6 +29,7 @@ use super::directory::{encode, readable};
 use super::files;
 use super::limits::{
     ANSWER_BYTES, FORM_BYTES, OPEN_QUESTIONS, QUESTION_FILES, WRITTEN_ANSWER_BYTES,
+    WRITTEN_FORM_BYTES,
 };
 use super::model::{Question, QuestionRecord};
 
@@ -126,7 +127,7 @@ impl Questions {
 
     fn record(&self, key: &str) -> io::Result<Option<QuestionRecord>> {
         let name = format!("{key}.asked");
-        let record: Option<QuestionRecord> = readable(&self.dir, &name, WRITTEN_ANSWER_BYTES)?;
+        let record: Option<QuestionRecord> = readable(&self.dir, &name, WRITTEN_FORM_BYTES)?;
         Ok(record.filter(|record| record.form.len() <= FORM_BYTES))
     }
 
