@@ -61,6 +61,10 @@ impl Config {
                     config.output_limit_bytes = integer(name, value, 4096, 1 << 40)?;
                 }
                 "showCommand" => config.show_command = Some(line(name, value)?),
+                // Where relative paths are to begin; there are none yet.
+                "baseDirectory" => {
+                    line(name, value)?;
+                }
                 _ => return Err(ConfigError::UnknownMember(name.clone())),
             }
         }
@@ -116,7 +120,7 @@ impl fmt::Display for ConfigError {
             Self::UnknownMember(name) => write!(
                 f,
                 "unknown member `{name}`: there are `syncLimitMs`, `directLimitMs`, `graceMs`, \
-                 `outputLimitBytes` and `showCommand`"
+                 `outputLimitBytes`, `showCommand` and `baseDirectory`"
             ),
             Self::OutOfRange { member, min, max } => {
                 write!(f, "`{member}` has to be an integer from {min} to {max}")

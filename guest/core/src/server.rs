@@ -21,6 +21,7 @@ impl Server {
     /// | `directLimitMs` | how long a client with it waits for a direct result before it gets a task; 0: never | ms | 0 to 60 000 | 100 |
     /// | `graceMs` | how long a job that is being stopped may take before it is killed; 0: none | ms | 0 to 600 000 | 5 000 |
     /// | `outputLimitBytes` | how much of a job's output is kept | bytes | 4 096 to 2^40 | 67 108 864 |
+    /// | `baseDirectory` | where relative paths begin; there are none yet | – | one line | none |
     /// | `showCommand` | the shell command that shows a task when a space and its id are appended | – | one line | none |
     ///
     /// # Errors
