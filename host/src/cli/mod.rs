@@ -6,6 +6,7 @@
 
 mod arguments;
 mod cancel;
+mod check;
 mod client;
 mod earlier;
 mod exit_code;
@@ -27,10 +28,21 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 
 pub use self::arguments::{
-    CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
+    CancelOptions, CheckOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
 use self::client::{ClientError, Interruption};
+use crate::config;
+use crate::serve::ServeError;
 use crate::shell_word;
+
+/// What a person says of the server that a command starts.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    /// Where the tasks are; `None` for the default one.
+    data_dir: Option<&'a Path>,
+    /// The configuration file; `None` for the one that is found.
+    config: Option<&'a Path>,
+}
 
 /// Reads the command line. Where it asks for help, or is wrong, that is told and this gives the exit status.
 ///
@@ -58,11 +70,15 @@ pub fn parse() -> Result<Cli, ExitCode> {
 /// # Errors
 /// What the person has to know and can do something about, in words; for [`report`].
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    let data_dir = cli.data_dir.as_deref();
+    let place = Place {
+        data_dir: cli.data_dir.as_deref(),
+        config: cli.config.as_deref(),
+    };
     match cli.command {
-        Some(Command::Run(options)) => run::run(data_dir, options),
-        Some(Command::Show(options)) => show::show(data_dir, &options),
-        Some(Command::Cancel(options)) => cancel::cancel(data_dir, &options),
+        Some(Command::Run(options)) => run::run(place, options),
+        Some(Command::Show(options)) => show::show(place, &options),
+        Some(Command::Cancel(options)) => cancel::cancel(place, &options),
+        Some(Command::Check(CheckOptions {})) => check::check(place.config),
         Some(Command::Help(options)) => help::help(&options),
         // A server is the caller's to start; here it can only be a person who looks for help.
         Some(Command::Serve(_)) | None => Ok(explain()),
@@ -94,13 +110,24 @@ pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
         return die_of(interruption);
     }
     // A server that could not serve has said so on the same standard error.
-    if !matches!(error.downcast_ref(), Some(ClientError::Unable)) {
+    if !matches!(
+        error.downcast_ref(),
+        Some(ClientError::Unable | ClientError::Misconfigured)
+    ) {
         terminal::say(&format!("backburner: {error:#}"));
     }
     match error.downcast_ref() {
         Some(&ClientError::Interrupted(interruption)) => die_of(interruption),
+        Some(ClientError::Misconfigured) => exit_code::USAGE.into(),
+        _ if is_of_configuration(&error) => exit_code::USAGE.into(),
         _ => exit_code::FAILURE.into(),
     }
+}
+
+/// Whether a server does not serve because of what a person has written.
+fn is_of_configuration(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ServeError::Config(_)))
+        || error.downcast_ref::<config::Error>().is_some()
 }
 
 /// Ends as a program does that knows nothing of the signal: only so a shell's script or loop ends with it.
