@@ -206,6 +206,15 @@ impl From<jobs::Fragment> for model::Fragment {
     }
 }
 
+impl From<core::ConfigError> for protocol::ConfigError {
+    fn from(it: core::ConfigError) -> Self {
+        Self {
+            at: it.at,
+            reason: it.reason,
+        }
+    }
+}
+
 impl From<protocol::Context> for core::Context {
     fn from(it: protocol::Context) -> Self {
         Self {

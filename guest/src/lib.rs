@@ -28,8 +28,8 @@ fn with_server<T>(f: impl FnOnce(&Server) -> T) -> T {
 }
 
 impl protocol::Guest for Component {
-    fn configure(config: String) -> Result<(), String> {
-        let server = Server::configure(&config).map_err(|error| error.to_string())?;
+    fn configure(config: String) -> Result<(), protocol::ConfigError> {
+        let server = Server::configure(&config)?;
         SERVER.set(Some(server));
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The Model Context Protocol with its Tasks extension, and the life of tasks, as pure logic.
 //!
-//! **Knows** JSON-RPC, protocol revision 2026-07-28, what a task is, and the tool `run`. **Does not know**
+//! **Knows** JSON-RPC, protocol revision 2026-07-28, what a task is, the tool `run`, and tools that the configuration
+//! describes. **Does not know**
 //! transports, connections, processes, files, databases, time or randomness: what it needs of those is an
 //! argument or comes through the traits of [`imports`]. Every call is a function of its arguments and of
 //! what its imports return, so the same calls give the same answers, under a simulator as in production.

@@ -54,6 +54,13 @@ pub(crate) const POLL_MIN_MS: u64 = 250;
 /// an hour's job.
 pub(crate) const POLL_MAX_MS: u64 = 15_000;
 
+/// When to look at the job of a call that waits as long as it takes, where nothing else wakes it, in milliseconds: an
+/// hour, since not every host has a timer for a moment that never comes.
+pub(crate) const PATIENCE_MS: u64 = 60 * 60 * 1000;
+
+/// How many tools are named to who called one that does not exist.
+pub(crate) const LISTED_TOOLS: usize = 20;
+
 /// How long clients may keep `server/discover` and `tools/list`, in milliseconds: one hour. They change with the
 /// server's version, and the instructions with its configuration: not while it runs.
 pub(crate) const CATALOGUE_TTL_MS: u64 = 60 * 60 * 1000;

@@ -13,7 +13,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that is configured by a JSON object, which may be empty. Its members:
+    /// A server that is configured by a JSON object, which may be empty. Its members, of which the README of the WIT
+    /// package says more:
     ///
     /// | member | what | unit | range | default |
     /// |---|---|---|---|---|
@@ -21,11 +22,13 @@ impl Server {
     /// | `directLimitMs` | how long a client with it waits for a direct result before it gets a task; 0: never | ms | 0 to 60 000 | 100 |
     /// | `graceMs` | how long a job that is being stopped may take before it is killed; 0: none | ms | 0 to 600 000 | 5 000 |
     /// | `outputLimitBytes` | how much of a job's output is kept | bytes | 4 096 to 2^40 | 67 108 864 |
-    /// | `baseDirectory` | where relative paths begin; there are none yet | – | one line | none |
     /// | `showCommand` | the shell command that shows a task when a space and its id are appended | – | one line | none |
+    /// | `baseDirectory` | where relative paths in `run` and `tools` begin | – | absolute path | none |
+    /// | `run` | what holds for the tool `run`, and whether there is one | – | object | `{}` |
+    /// | `tools` | tools of the user's own | – | array of objects | `[]` |
     ///
     /// # Errors
-    /// Any [`ConfigError`], whose words name the member.
+    /// Any [`ConfigError`], which names the place.
     pub fn configure(config: &str) -> Result<Self, ConfigError> {
         Config::parse(config).map(|config| Self { config })
     }

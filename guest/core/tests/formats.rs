@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use support::faults::Fault;
 use support::host::parse;
-use support::messages::{Client, about, run};
+use support::messages::{Client, about, call, run};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
@@ -36,6 +36,9 @@ const CANCEL_REQUESTED: &str = fixture!("task-1-live-cancel-requested.json");
 const COMPLETED: &str = fixture!("task-1-completed.json");
 const FAILED: &str = fixture!("task-1-failed.json");
 const CANCELLED: &str = fixture!("task-1-cancelled.json");
+const TOOL_LIVE: &str = fixture!("task-2-live.json");
+const TOOL_COMPLETED: &str = fixture!("task-2-completed.json");
+const TOOL_KEY_ENTRY: &str = fixture!("tool-key-entry.json");
 const TOMBSTONE: &str = fixture!("tombstone-1.json");
 const KEY_ENTRY: &str = fixture!("key-entry.json");
 const INDEXES: &str = fixture!("indexes.txt");
@@ -175,6 +178,91 @@ fn a_task_that_failed() {
 #[test]
 fn a_task_that_was_cancelled() {
     check_terminal("echo hi; sleep 60", CANCELLED, "cancelled");
+}
+
+/// A server with a configured tool that has all that a record has, and its host.
+fn tool_host() -> Host {
+    let tool = json!({
+        "name": "t", "description": "d", "program": ["echo", "{}; sleep 2"], "output": "json",
+        "outputSchema": { "type": "object", "properties": { "z": {}, "a": {} } },
+        "inputSchema": { "type": "object" }, "label": "l", "idempotencyKey": "k", "ttlSeconds": 3600,
+    });
+    let config = json!({ "tools": [tool], "directLimitMs": 0 });
+    Host::new(&config.to_string(), "user")
+}
+
+/// A world in which that tool was called, and its host.
+fn tool_called() -> (FakeWorld, Host) {
+    let mut world = FakeWorld::new(1);
+    let mut host = tool_host();
+    let reply = host.ask(&mut world, &call(1, Client::Tasks, "t", &json!({ "a": 1 })));
+    assert_eq!(reply["result"]["taskId"], ID);
+    (world, host)
+}
+
+#[test]
+fn a_task_of_a_configured_tool() {
+    let (world, _) = tool_called();
+    assert_record(&world, TOOL_LIVE);
+    assert_eq!(
+        read(TOOL_LIVE, 0)["statusMessage"],
+        "l: the job is about to start"
+    );
+}
+
+#[test]
+fn a_task_of_a_configured_tool_that_completed() {
+    let (mut world, mut host) = tool_called();
+    world.clock += 2_000;
+    let task = host.get(&mut world, ID)["result"].take();
+    assert_record(&world, TOOL_COMPLETED);
+    assert_eq!(task["result"]["structuredContent"], json!({ "a": 1 }));
+    assert_eq!(read(TOOL_COMPLETED, 2_000), task);
+}
+
+#[test]
+fn the_other_outputs_of_a_configured_tool() {
+    let (world, _) = tool_called();
+    let mut job = world.jobs.clone();
+    for (output, expect) in [
+        (
+            json!("text"),
+            json!([{ "type": "text", "text": "{\"a\":1}" }]),
+        ),
+        (
+            json!({ "image": { "mimeType": "image/png" } }),
+            json!([{ "type": "image", "data": "eyJhIjoxfQo=", "mimeType": "image/png" }]),
+        ),
+        (
+            json!({ "audio": { "mimeType": "audio/wav" } }),
+            json!([{ "type": "audio", "data": "eyJhIjoxfQo=", "mimeType": "audio/wav" }]),
+        ),
+        (
+            json!({ "resource": { "uri": "x:y", "mimeType": "text/plain" } }),
+            json!([{ "type": "resource", "resource": { "uri": "x:y", "mimeType": "text/plain", "text": "{\"a\":1}\n" } }]),
+        ),
+    ] {
+        let record = TOOL_LIVE.replace("\"output\":\"json\"", &format!("\"output\":{output}"));
+        assert_ne!(record, TOOL_LIVE);
+        let mut world = FakeWorld::new(2);
+        world.store.put(&task_key(), &record);
+        std::mem::swap(&mut world.jobs, &mut job);
+        world.clock = EPOCH + 2_000;
+        let task = Host::new("{}", "user").get(&mut world, ID);
+        assert_eq!(task["result"]["result"]["content"], expect, "{task}");
+        std::mem::swap(&mut world.jobs, &mut job);
+    }
+}
+
+#[test]
+fn a_key_of_a_configured_tool_that_stands_for_a_task() {
+    let (world, _) = tool_called();
+    assert_eq!(world.store.value("toolkey/user/t/k"), Some(TOOL_KEY_ENTRY));
+    let mut world = FakeWorld::new(2);
+    world.store.put("toolkey/user/t/k", TOOL_KEY_ENTRY);
+    world.store.put(&task_key(), TOOL_LIVE);
+    let reply = tool_host().ask(&mut world, &call(1, Client::Tasks, "t", &json!({ "a": 1 })));
+    assert_eq!(reply["result"]["taskId"], ID);
 }
 
 #[test]

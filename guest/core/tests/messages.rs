@@ -467,13 +467,19 @@ fn a_wrong_configuration_is_refused_by_name() {
     };
     check("", "not JSON");
     check("[]", "object");
-    check(r#"{"syncLimitMS":1}"#, "`syncLimitMS`");
-    check(r#"{"syncLimitMs":3600001}"#, "`syncLimitMs`");
-    check(r#"{"directLimitMs":-1}"#, "`directLimitMs`");
-    check(r#"{"graceMs":"5"}"#, "`graceMs`");
-    check(r#"{"outputLimitBytes":4095}"#, "4096");
+    check(
+        r#"{"syncLimitMS":1}"#,
+        "/syncLimitMS: there is no member `syncLimitMS` here, there are `syncLimitMs`",
+    );
+    check(r#"{"syncLimitMs":3600001}"#, "/syncLimitMs: ");
+    check(r#"{"directLimitMs":-1}"#, "/directLimitMs: ");
+    check(r#"{"graceMs":"5"}"#, "/graceMs: ");
+    check(
+        r#"{"outputLimitBytes":4095}"#,
+        "/outputLimitBytes: has to be an integer from 4096",
+    );
     for line in [r#""""#, r#""a\nb""#, "null", "1"] {
-        check(&format!(r#"{{"showCommand":{line}}}"#), "`showCommand`");
+        check(&format!(r#"{{"showCommand":{line}}}"#), "/showCommand: ");
     }
     let full = r#"{"syncLimitMs":0,"directLimitMs":60000,"graceMs":0,"outputLimitBytes":1099511627776,
             "showCommand":"b show"}"#;

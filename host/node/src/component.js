@@ -63,6 +63,17 @@ export function instantiate({ instantiate, modules }, store, jobs) {
 /** What a component is made of. */
 /** @typedef {{ code: Code<Root>, store: Store, jobs: Jobs, config?: object, log?: (text: string) => void }} Parts */
 
+/** The component refuses its configuration. */
+export class ConfigError extends Error {
+  /** @param {{ at: string, reason: string }} error as the WIT has it: `at` is a JSON pointer to the wrong member */
+  constructor({ at, reason }) {
+    super(at === '' ? reason : `${at}: ${reason}`);
+    this.name = 'ConfigError';
+    this.at = at;
+    this.reason = reason;
+  }
+}
+
 /** A configured component. Its methods are those of the WIT, and none of them throws. */
 export class Component {
   #parts;
@@ -72,7 +83,7 @@ export class Component {
 
   /**
    * @param {Parts} parts `config` has the members of the WIT's `configure`
-   * @throws {Error} where a member of `config` is wrong, in words
+   * @throws {ConfigError} where a member of `config` is wrong
    */
   constructor(parts) {
     this.#parts = parts;
@@ -147,8 +158,23 @@ export class Component {
   #begin() {
     const { code, store, jobs, config } = this.#parts;
     const { protocol } = instantiate(code, store, jobs);
-    protocol.configure(JSON.stringify(config ?? {}));
+    configure(protocol, JSON.stringify(config ?? {}));
     this.#calls = 0;
     return protocol;
+  }
+}
+
+/**
+ * @param {Protocol} protocol
+ * @param {string} config
+ */
+function configure(protocol, config) {
+  try {
+    protocol.configure(config);
+  } catch (error) {
+    // jco throws the error of a call as the payload of one of its own.
+    const payload = error instanceof Error && 'payload' in error ? error.payload : undefined;
+    if (typeof payload !== 'object') throw error;
+    throw new ConfigError(/** @type {{ at: string, reason: string }} */ (payload));
   }
 }

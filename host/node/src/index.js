@@ -1,6 +1,6 @@
 /** What there is to embed the component in Node. */
 
-export { Component, instantiate } from './component.js';
+export { Component, ConfigError, instantiate } from './component.js';
 export { Connection } from './connection.js';
 export { FunctionJobs } from './jobs/functions.js';
 export { ProcessJobs } from './jobs/jobs.js';

@@ -38,6 +38,8 @@ export const wasi = {
     /** @param {bigint} length */
     getRandomBytes: (length) => crypto.getRandomValues(new Uint8Array(Number(length))),
   },
+  // What hash tables of the component begin with.
+  'wasi:random/insecure-seed': { insecureSeed: () => [...crypto.getRandomValues(new BigUint64Array(2))] },
   'wasi:cli/environment': { getEnvironment: () => [] },
   'wasi:cli/exit': {
     exit() {

@@ -66,8 +66,12 @@ test('an instance that traps is dropped, its request answered, and the next one 
 
 test('a configuration that is wrong is refused with the member that is', () => {
   const parts = { code, store: new MemoryStore(), jobs: new FunctionJobs({}) };
-  assert.throws(() => new Component({ ...parts, config: { graceMs: -1 } }), /graceMs/);
-  assert.throws(() => new Component({ ...parts, config: { nothing: 1 } }), /nothing/);
+  assert.throws(() => new Component({ ...parts, config: { graceMs: -1 } }), { name: 'ConfigError', at: '/graceMs' });
+  assert.throws(() => new Component({ ...parts, config: { nothing: 1 } }), /^ConfigError: \/nothing: /);
+  const schema = { type: 'object', properties: { n: { minimum: '1' } } };
+  const tools = [{ name: 't', description: 'd', shell: 'true', inputSchema: schema }];
+  const wrong = { at: '/tools/0/inputSchema/properties/n/minimum' };
+  assert.throws(() => new Component({ ...parts, config: { tools } }), wrong);
 });
 
 test('instances are replaced after some calls, and nobody notices', () => {

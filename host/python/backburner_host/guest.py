@@ -45,7 +45,15 @@ Outcome = None | str | Pending | Cancellation
 
 
 class ConfigError(Exception):
-    """The component refuses its configuration; the message says which member is wrong."""
+    """The component refuses its configuration.
+
+    `at` is a JSON pointer to the wrong member, empty for the whole; `reason` says what is wrong in words.
+    """
+
+    def __init__(self, at: str, reason: str):
+        super().__init__(f"{at}: {reason}" if at else reason)
+        self.at = at
+        self.reason = reason
 
 
 class Program:
@@ -70,7 +78,7 @@ class Guest:
     Not for several threads at the same time.
     """
 
-    def __init__(self, program: Program, store: Store, jobs: Jobs, config: dict[str, int] | None = None):
+    def __init__(self, program: Program, store: Store, jobs: Jobs, config: dict[str, Any] | None = None):
         """Make an instance. `config` has the members of `configure`, see the README of the WIT package.
 
         Raises `ConfigError` where the component refuses it.
@@ -127,7 +135,7 @@ class Guest:
         instance = _Instance(self._program, self._linker)
         refused = instance.call("configure", self._config)
         if refused is not None:
-            raise ConfigError(refused)
+            raise ConfigError(refused.at, refused.reason)
         return instance
 
 

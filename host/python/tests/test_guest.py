@@ -3,6 +3,7 @@
 import ctypes
 import json
 import unittest
+from typing import Any
 from unittest import mock
 
 import wasmtime
@@ -37,12 +38,18 @@ class BrokenStore(MemoryStore):
 class Component(DirectoryCase):
     """The guest."""
 
-    def guest(self, store: MemoryStore | None = None, **config: int) -> Guest:
+    def guest(self, store: MemoryStore | None = None, **config: Any) -> Guest:
         return Guest(program(), store or MemoryStore(), SupervisedJobs(self.directory / "jobs"), config)
 
     def test_a_configuration_is_refused_with_its_member(self) -> None:
-        with self.assertRaisesRegex(ConfigError, "nonsense"):
+        with self.assertRaisesRegex(ConfigError, "^/nonsense: ") as raised:
             self.guest(nonsense=1)
+        self.assertEqual(raised.exception.at, "/nonsense")
+        schema = {"type": "object", "properties": {"n": {"minimum": "1"}}}
+        tool = {"name": "t", "description": "d", "shell": "true", "inputSchema": schema}
+        with self.assertRaises(ConfigError) as raised:
+            self.guest(tools=[tool])
+        self.assertEqual(raised.exception.at, "/tools/0/inputSchema/properties/n/minimum")
 
     def test_a_message_is_answered_and_a_cancellation_names_its_request(self) -> None:
         guest = self.guest()

@@ -132,7 +132,8 @@ impl Source {
             return Error::Refused(refused);
         }
         let position = locate(text, &refused.at).unwrap_or(Position { line: 1, column: 1 });
-        self.wrong(position, refused.reason)
+        // With the member: where one is missing, the place is only that of what it is missing in.
+        self.wrong(position, refused.to_string())
     }
 
     fn wrong(&self, position: Position, reason: String) -> Error {

@@ -55,13 +55,13 @@ fn what_the_component_refuses_is_found_in_the_file() {
     let (_directory, path) = file("# first\n[run]\ncwd = 1\n");
     let source = Source::new(Some(path.clone()), options(&json!({"graceMs": 3})));
     let loaded = source.load().expect("it is TOML");
-    for (at, place) in [
-        ("/run/cwd", "3:1"),
-        ("/run", "2:2"),
-        ("", "1:1"),
-        ("/none", "1:1"),
+    for (at, words) in [
+        ("/run/cwd", "3:1: /run/cwd: why"),
+        ("/run", "2:2: /run: why"),
+        ("", "1:1: why"),
+        ("/none", "1:1: /none: why"),
     ] {
-        let expected = format!("{}:{place}: why", path.display());
+        let expected = format!("{}:{words}", path.display());
         assert_eq!(loaded.explain(refused(at)).to_string(), expected, "{at}");
     }
     let of_option = loaded.explain(refused("/graceMs")).to_string();

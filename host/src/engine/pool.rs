@@ -10,7 +10,7 @@ use super::code;
 use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
 use super::ticker::Ticker;
 use crate::bindings::ServerPre;
-use crate::bindings::exports::backburner::server::protocol::Refusal;
+use crate::bindings::exports::backburner::server::protocol::{ConfigError, Refusal};
 use crate::jobs::Jobs;
 use crate::log;
 use crate::store::Store;
@@ -95,6 +95,15 @@ impl fmt::Display for BadConfig {
             write!(f, "{}: ", self.at)?;
         }
         f.write_str(&self.reason)
+    }
+}
+
+impl From<ConfigError> for PoolError {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(BadConfig {
+            at: error.at,
+            reason: error.reason,
+        })
     }
 }
 
@@ -341,16 +350,9 @@ impl Pool {
     fn make(&self, config: &str) -> Result<Instance, PoolError> {
         let state = State::new(Arc::clone(&self.store), Arc::clone(&self.jobs));
         let mut instance = Instance::new(&self.server, state)?;
-        instance
-            .call(&self.ticker, |guest, store| {
-                guest.call_configure(store, config)
-            })?
-            .map_err(|reason| {
-                PoolError::Config(BadConfig {
-                    at: String::new(),
-                    reason,
-                })
-            })?;
+        instance.call(&self.ticker, |guest, store| {
+            guest.call_configure(store, config)
+        })??;
         Ok(instance)
     }
 

@@ -55,7 +55,7 @@ fn a_broken_file_is_told_with_its_place_and_the_last_good_one_holds() {
     write(&file(&dir), "syncLimitMs = 'soon'\n");
     until_said(&server, KEPT, 2);
     assert!(
-        server.stderr().contains("`syncLimitMs`"),
+        server.stderr().contains(":1:1: /syncLimitMs: "),
         "{}",
         server.stderr()
     );

@@ -49,10 +49,10 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_core_depends_on_three_crates() {
+fn the_core_depends_on_four_crates() {
     assert_eq!(
         dependencies("backburner-core", &Value::Null),
-        set(&["serde", "serde_json", "uuid"])
+        set(&["boon", "serde", "serde_json", "uuid"])
     );
     assert_eq!(
         dependencies("backburner-core", &Value::from("build")),

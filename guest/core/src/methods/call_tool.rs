@@ -5,20 +5,14 @@
 //!
 //! *Source:* MCP 2026-07-28, Tools, Calling Tools; SEP-2663, Task Creation.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-
+use super::called_tool::wanted;
 use super::resume_call::{self, Wakened};
 use super::ticket::{HeldCall, WaitingCall};
 use crate::config::Config;
 use crate::imports::World;
-use crate::limits::{ECHOED_CHARS, ENDING_WAIT_MS};
+use crate::limits::{ENDING_WAIT_MS, PATIENCE_MS};
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
-use crate::rpc::members::{object, present, read, repeated, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::begin::{Begun, Refused, begin};
 use crate::task::call_result::CallResult;
@@ -27,9 +21,7 @@ use crate::task::record::Facts;
 use crate::task::settle::Clock;
 use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
-use crate::text::shorten;
-use crate::tool::ToolResult;
-use crate::tool::run::Arguments;
+use crate::tool::{Mode, ToolResult};
 use crate::wording;
 
 /// A call and who makes it.
@@ -44,22 +36,6 @@ pub(super) struct Call<'a> {
 /// What a call is told whose idempotency key does not become free in time.
 pub(super) const ENDING: &str = "the command was not run: the task that this idempotencyKey stands for has \
     expired, and its job is still being stopped; call again later, or with a new key";
-
-#[derive(Deserialize)]
-struct Params<'a> {
-    #[serde(default, borrow, deserialize_with = "present")]
-    name: Option<&'a RawValue>,
-    /// `null` counts as none, as some models write it for a tool's optional parts.
-    #[serde(default, borrow)]
-    arguments: Option<&'a RawValue>,
-}
-
-/// The argument that is an object itself.
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(default, borrow)]
-    env: Option<&'a RawValue>,
-}
 
 /// Begins the job and waits for it a while.
 pub(super) fn handle(
@@ -106,12 +82,12 @@ fn attempt(
     held: Held<'_>,
 ) -> Result<Outcome, RpcError> {
     let call = held.call;
-    let id = &call.request.id;
-    let arguments = match arguments(call.request)? {
-        Ok(arguments) => arguments,
-        Err(text) => return Ok(tool_result(id, ToolResult::refused(text))),
+    let refused = |text| Ok(tool_result(&call.request.id, ToolResult::refused(text)));
+    let (wanted, mode) = match wanted(config, call)? {
+        Ok(wanted) => wanted,
+        Err(text) => return refused(text),
     };
-    let order = Order::new(arguments, config);
+    let order = Order::new(wanted, config);
     // As if the job had ended: the task may have.
     let wakened = Wakened {
         config,
@@ -120,12 +96,12 @@ fn attempt(
         clock: Clock::Old,
     };
     match begin(world, cx, &order)? {
-        Begun::Task(facts) if is_direct(config, call.client) => {
+        Begun::Task(facts) if is_direct(config, call.client, mode) => {
             Ok(waiting(config, cx, call, &facts).wait())
         }
         Begun::Task(facts) => {
             let handle = wire::created(&facts, cx.now);
-            Ok(Outcome::Reply(reply::task(id, handle)))
+            Ok(Outcome::Reply(reply::task(&call.request.id, handle)))
         }
         Begun::Overtaken(facts) => {
             let waiting = waiting(config, cx, call, &facts);
@@ -136,11 +112,8 @@ fn attempt(
             Ok(resume_call::look_at(world, wakened, waiting, loaded))
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
-        Begun::Ending(_) => Ok(tool_result(id, ToolResult::refused(ENDING.to_owned()))),
-        Begun::Refused(refused) => {
-            let text = refusal_in_words(&refused, &order);
-            Ok(tool_result(id, ToolResult::refused(text)))
-        }
+        Begun::Ending(_) => refused(ENDING.to_owned()),
+        Begun::Refused(why) => refused(refusal_in_words(&why, &order)),
     }
 }
 
@@ -149,61 +122,43 @@ pub(super) fn tool_result(id: &Id, result: ToolResult) -> Outcome {
     Outcome::Reply(reply::complete(id, CallResult::from(result)))
 }
 
-/// The arguments of `run`, or the text that tells the model what is wrong with them.
-fn arguments(request: &Request<'_>) -> Result<Result<Arguments, String>, RpcError> {
-    let params: Params<'_> = object("params", request.params)?;
-    let name = string("name", params.name)?;
-    if name != "run" {
-        let name = shorten(&name, ECHOED_CHARS);
-        let detail = format!("unknown tool: {name}, the tools are: run");
-        return Err(RpcError::InvalidParams(detail));
+/// Whether such a client may be answered with a result of such a tool, and not only with a task.
+pub(super) fn is_direct(config: &Config, client: Client, mode: Mode) -> bool {
+    match mode {
+        Mode::Auto => client == Client::Plain || config.direct_limit_ms > 0,
+        Mode::Required => false,
+        Mode::Never => true,
     }
-    let Some(raw) = params.arguments else {
-        return Ok(Arguments::parse(None));
-    };
-    let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
-    Ok(match given_twice(raw) {
-        Some(argument) => Err(Arguments::repeated(argument)),
-        None => values(arguments).and_then(|arguments| Arguments::parse(Some(&arguments))),
-    })
 }
 
-/// The arguments as values; the text that tells the model which one cannot be read otherwise.
-fn values(arguments: BTreeMap<String, &RawValue>) -> Result<Map<String, Value>, String> {
-    let read = |(name, raw)| match read(raw) {
-        Ok(value) => Ok((name, value)),
-        Err(why) => Err(Arguments::unreadable(name, why)),
-    };
-    arguments.into_iter().map(read).collect()
-}
-
-/// The first argument, or variable in `env`, that is given twice.
-fn given_twice(arguments: &RawValue) -> Option<String> {
-    if let Some(name) = repeated(arguments) {
-        return Some(name);
+/// How long a call of this configured tool, or of `run`, waits that is not answered with a task, in milliseconds;
+/// `None` for as long as it takes.
+pub(super) fn patience_ms(config: &Config, tool: Option<&str>) -> Option<u64> {
+    let tool = tool.and_then(|name| config.catalogue.tool(name));
+    match tool {
+        Some(tool) if tool.mode == Mode::Never => None,
+        Some(tool) => Some(tool.sync_limit_ms.unwrap_or(config.sync_limit_ms)),
+        None => Some(config.sync_limit_ms),
     }
-    let inner: Inner<'_> = serde_json::from_str(arguments.get()).ok()?;
-    Some(format!("env.{}", repeated(inner.env?)?))
-}
-
-/// Whether such a client may be answered with a result, and not only with a task.
-pub(super) fn is_direct(config: &Config, client: Client) -> bool {
-    client == Client::Plain || config.direct_limit_ms > 0
 }
 
 /// How the call waits for its job; not at all where its client gets a task at once.
 fn waiting(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> WaitingCall {
-    let limit_ms = match call.client {
-        Client::Tasks => config.direct_limit_ms,
-        Client::Plain => config.sync_limit_ms,
+    let (client, limit_ms) = match (call.client, patience_ms(config, facts.tool_name())) {
+        // Such a client is answered like one that does not know tasks.
+        (_, None) => (Client::Plain, None),
+        (Client::Tasks, Some(_)) => (Client::Tasks, Some(config.direct_limit_ms)),
+        (Client::Plain, limit_ms) => (Client::Plain, limit_ms),
     };
     WaitingCall {
         request: call.request.id.clone(),
         task: facts.id.clone(),
-        client: call.client,
-        deadline: cx.now.saturating_add(limit_ms),
+        client,
+        deadline: limit_ms.map_or(u64::MAX, |limit_ms| cx.now.saturating_add(limit_ms)),
         is_repeated: false,
-        start_by: None,
+        start_by: limit_ms
+            .is_none()
+            .then(|| cx.now.saturating_add(PATIENCE_MS)),
         look_at: None,
     }
 }
@@ -230,6 +185,11 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
             wording::not_run(error, key_is_used)
         }
+        Refused::OtherOrder(_) if order.tool.is_some() => format!(
+            "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
+             that call exactly to get its task",
+            order.idempotency_key.as_deref().unwrap_or_default()
+        ),
         Refused::OtherOrder(differences) => format!(
             "`idempotencyKey` {:?} already stands for another call, with {}: repeat that call exactly to get its \
              task, or use a new key",

@@ -11,6 +11,7 @@ use crate::meta::{PROTOCOL_VERSION, TASKS_EXTENSION};
 use crate::outcome::Outcome;
 use crate::rpc::{Request, reply};
 use crate::text::duration;
+use crate::tool::catalogue::Catalogue;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,13 +49,36 @@ fn instructions(config: &Config) -> String {
     } else {
         "the call does not wait for the result and says how to go on".to_owned()
     };
+    let (what, key) = offer(&config.catalogue);
     format!(
-        "Backburner runs shell commands as durable jobs. Use the tool `run` for anything that may take longer than \
-         a few seconds: builds, test suites, downloads, migrations, batch work. A job goes on when the request, the \
+        "{what} A job goes on when the request, the \
          connection, this server or the session ends, and its true result can be fetched afterwards, also by a \
          later session: keep the task id. With the Tasks extension {quick}: poll it with tasks/get no \
          faster than its pollIntervalMs, read its statusMessage for the elapsed time and the last line of output, \
-         and stop it with tasks/cancel. Without it, {wait}. Give an idempotencyKey where a call must not run \
-         twice even if its reply is lost."
+         and stop it with tasks/cancel. Without it, {wait}.{key}"
     )
+}
+
+/// What there is to call, and how to call it once.
+fn offer(catalogue: &Catalogue) -> (&'static str, &'static str) {
+    const KEY: &str =
+        " Give an idempotencyKey where a call must not run twice even if its reply is lost.";
+    let has_others = catalogue.names().any(|name| name != "run");
+    match (&catalogue.run, has_others) {
+        (Some(_), false) => (
+            "Backburner runs shell commands as durable jobs. Use the tool `run` for anything that may take longer than \
+             a few seconds: builds, test suites, downloads, migrations, batch work.",
+            KEY,
+        ),
+        (Some(_), true) => (
+            "Backburner runs commands as durable jobs. Use the tool that is made for the work, and the tool `run` for \
+             anything else that may take longer than a few seconds: builds, test suites, downloads, migrations, batch \
+             work.",
+            KEY,
+        ),
+        (None, _) => (
+            "Backburner runs the commands of its tools as durable jobs.",
+            "",
+        ),
+    }
 }

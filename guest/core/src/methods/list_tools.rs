@@ -3,14 +3,13 @@
 //! *Source:* MCP 2026-07-28, Tools, Listing Tools.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::config::Config;
 use crate::limits::CATALOGUE_TTL_MS;
 use crate::outcome::Outcome;
 use crate::rpc::members::object;
 use crate::rpc::{Request, RpcError, reply};
-use crate::tool::run;
 
 #[derive(Deserialize)]
 struct Params<'a> {
@@ -22,20 +21,20 @@ struct Params<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListToolsResult {
-    tools: [Value; 1],
+    tools: Vec<Box<RawValue>>,
     ttl_ms: u64,
     cache_scope: &'static str,
 }
 
 /// Answers alike for everybody.
-pub(super) fn handle(request: &Request<'_>) -> Result<Outcome, RpcError> {
+pub(super) fn handle(config: &Config, request: &Request<'_>) -> Result<Outcome, RpcError> {
     let params: Params<'_> = object("params", request.params)?;
     if params.cursor.is_some() {
         let detail = "`cursor` is not one of this server's: all tools are on one page";
         return Err(RpcError::InvalidParams(detail.to_owned()));
     }
     let result = ListToolsResult {
-        tools: [run::definition()],
+        tools: config.catalogue.definitions(),
         ttl_ms: CATALOGUE_TTL_MS,
         cache_scope: "public",
     };

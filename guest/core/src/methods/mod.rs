@@ -1,6 +1,7 @@
 //! Which method is answered by which module.
 
 pub(crate) mod call_tool;
+mod called_tool;
 mod cancel_task;
 mod cancelled;
 mod discover;
@@ -54,7 +55,7 @@ fn answer(
     let client = meta::client(request)?;
     match request.method.as_str() {
         "server/discover" => Ok(discover::handle(config, request)),
-        "tools/list" => list_tools::handle(request),
+        "tools/list" => list_tools::handle(config, request),
         "tools/call" => call_tool::handle(config, world, cx, call_tool::Call { request, client }),
         "tasks/get" => get_task::handle(world, cx, gated(request, client)?),
         "tasks/update" => update_task::handle(world, cx, gated(request, client)?),

@@ -1,6 +1,6 @@
 //! The second half of `tools/call`: what a call that waited for its job is answered with.
 
-use super::call_tool::{self, is_direct, tool_result};
+use super::call_tool::{self, is_direct, patience_ms, tool_result};
 use super::failure;
 use super::ticket::{HeldCall, Ticket, WaitingCall};
 use crate::config::Config;
@@ -14,9 +14,9 @@ use crate::task::durable::Loaded;
 use crate::task::lookup::own;
 use crate::task::record::{Ending, Facts, State, Terminal};
 use crate::task::settle::{Clock, Settled, settle};
-use crate::task::{Durable, TaskId, status_message, wire};
+use crate::task::{Durable, status_message, wire};
 use crate::tool::run::Running;
-use crate::tool::{ToolResult, run};
+use crate::tool::{self, Ended, ToolResult, run};
 
 /// What a call goes on with.
 #[derive(Clone, Copy)]
@@ -73,7 +73,8 @@ pub(super) fn look_at(
     call: WaitingCall,
     loaded: Loaded,
 ) -> Outcome {
-    let answered = if is_direct(wakened.config, call.client) {
+    let mode = wakened.config.catalogue.mode(loaded.facts.tool_name());
+    let answered = if is_direct(wakened.config, call.client, mode) {
         answer(world, wakened, &call, loaded)
     } else {
         handle(world, wakened, &call, loaded)
@@ -167,7 +168,9 @@ fn answer(
         Settled::Terminal(facts, terminal) => return ended(world, call, &facts, terminal),
         Settled::Expired => expired(&call.request),
         Settled::Starting(_, start_by) if may_wait(wakened, call) => wait_on(call, Some(start_by)),
-        Settled::Working(..) if may_wait(wakened, call) => wait_on(call, None),
+        Settled::Working(..) if may_wait(wakened, call) => {
+            wait_on(call, call.patient_until(cx.now))
+        }
         Settled::Starting(facts, _) if is_plain => goes_on(world, config, &facts, None, call),
         Settled::Working(facts, progress) if is_plain => {
             goes_on(world, config, &facts, Some(&progress), call)
@@ -206,11 +209,14 @@ fn goes_on(
     call: &WaitingCall,
 ) -> Outcome {
     let has_key = facts.idempotency_key.is_some();
+    let tool = facts.tool_name();
     let running = Running {
         id: facts.id.as_str(),
         progress,
-        next_wait_ms: has_key.then_some(config.sync_limit_ms),
+        next_wait_ms: has_key.then(|| patience_ms(config, tool).unwrap_or(u64::MAX)),
         show_command: config.show_command.as_deref(),
+        tool: facts.tool.as_deref(),
+        is_run_offered: config.catalogue.run.is_some(),
     };
     tool_result(&call.request, run::still_running(world, &running))
 }
@@ -261,11 +267,11 @@ fn ended(
             return Ok(tool_result(&call.request, ToolResult::refused(text)));
         }
         Ending::Failed(error) => return Err(RpcError::Failed(error)),
-        Ending::Cancelled => {
-            CallResult::from(cancelled(world, &call.task, terminal.status_message)?)
-        }
+        Ending::Cancelled => cancelled(world, facts, terminal.status_message)?,
     };
-    let result = if call.is_repeated {
+    // What a configured tool gives back is its output and nothing else, unless it failed.
+    let has_words = facts.tool.is_none() || result.is_error();
+    let result = if call.is_repeated && has_words {
         result.with_second_line(&run::repeated(facts.created_at))
     } else {
         result
@@ -276,15 +282,20 @@ fn ended(
 /// What a call says whose task was cancelled meanwhile. The task has no result, so it is made here.
 fn cancelled(
     world: &mut impl World,
-    id: &TaskId,
+    facts: &Facts,
     status_message: String,
-) -> Result<ToolResult, RpcError> {
-    Ok(match world.inspect(id.as_str())? {
+) -> Result<CallResult, RpcError> {
+    let id = facts.id.as_str();
+    Ok(match world.inspect(id)? {
         JobState::Ended(outcome) => {
-            let outcome = status_message::as_cancelled(&outcome);
-            run::finished(world, id.as_str(), &outcome, None)?
+            let ended = Ended {
+                id,
+                outcome: &status_message::as_cancelled(&outcome),
+                timeout_ms: None,
+            };
+            tool::finished(world, facts.tool.as_deref(), ended)?.into()
         }
-        JobState::Unknown | JobState::Running(_) => ToolResult::refused(status_message),
+        JobState::Unknown | JobState::Running(_) => ToolResult::refused(status_message).into(),
     })
 }
 

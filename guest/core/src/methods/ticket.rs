@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::limits::PATIENCE_MS;
 use crate::meta::Client;
 use crate::outcome::{Outcome, Pending};
 use crate::rpc::Id;
@@ -30,13 +31,13 @@ pub(crate) struct WaitingCall {
     pub(crate) task: TaskId,
     /// Whether it may be answered with a task.
     pub(crate) client: Client,
-    /// Until when it waits, in milliseconds since 1970.
+    /// Until when it waits, in milliseconds since 1970; the greatest number for as long as it takes.
     pub(crate) deadline: u64,
     /// Whether the task is that of an earlier call with the same idempotency key, so that nothing was run for this
     /// one.
     pub(crate) is_repeated: bool,
-    /// Where the job was not known yet: until when it may still be started, in milliseconds since 1970. `None` where it
-    /// was known.
+    /// Where the job was not known yet: until when it may still be started, in milliseconds since 1970. Where the call
+    /// waits as long as it takes: when to look at the job in any case. `None` otherwise.
     pub(crate) start_by: Option<u64>,
     /// Where the task could not be looked at: when to look again, in milliseconds since 1970, whether or not its job
     /// has ended.
@@ -76,6 +77,11 @@ impl WaitingCall {
             is_repeated: true,
             ..self
         }
+    }
+
+    /// When to look at the job in any case, in milliseconds since 1970; `None` where there is a deadline.
+    pub(crate) fn patient_until(&self, now: u64) -> Option<u64> {
+        (self.deadline == u64::MAX).then(|| now.saturating_add(PATIENCE_MS))
     }
 
     /// Keeps the request open until the job has ended, or it is time to look again at what could not be told before.

@@ -25,6 +25,8 @@ pub(crate) enum RpcError {
     Handshake,
     /// The method belongs to the Tasks extension, which the request does not declare.
     TasksUndeclared,
+    /// The tool is answered with a task always, and the request does not declare the Tasks extension.
+    TaskRequired,
     /// The parameters are wrong, in these words.
     InvalidParams(String),
     /// No task of the caller's has this id. Deliberately without the id: an unknown id and another
@@ -65,7 +67,7 @@ impl RpcError {
             Self::UnknownMethod(_) | Self::Handshake => -32601,
             Self::InvalidParams(_) | Self::UnknownTask | Self::ExpiredTask => -32602,
             Self::Store(_) | Self::Jobs(_) | Self::Internal(_) => -32603,
-            Self::TasksUndeclared => -32021,
+            Self::TasksUndeclared | Self::TaskRequired => -32021,
             Self::UnsupportedVersion(_) => -32022,
             Self::Failed(error) => error.code,
         }
@@ -94,6 +96,10 @@ impl RpcError {
                 "this method needs the extension {TASKS_EXTENSION}: declare it in the request's client \
                  capabilities"
             ),
+            Self::TaskRequired => format!(
+                "this tool is answered with a task always, so calling it needs the extension {TASKS_EXTENSION}: declare \
+                 it in the request's client capabilities; nothing was run"
+            ),
             Self::InvalidParams(detail) => detail.clone(),
             Self::UnknownTask => "unknown task: no task has this id".to_owned(),
             Self::ExpiredTask => {
@@ -120,7 +126,7 @@ impl RpcError {
                 "supported": [PROTOCOL_VERSION],
                 "requested": version,
             })),
-            Self::TasksUndeclared => Some(json!({
+            Self::TasksUndeclared | Self::TaskRequired => Some(json!({
                 "requiredCapabilities": { "extensions": { TASKS_EXTENSION: {} } },
             })),
             _ => None,

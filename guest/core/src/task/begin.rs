@@ -59,10 +59,10 @@ pub(crate) fn begin(
     let owner = Owner::new(&cx.principal)?;
     let slot = match &order.idempotency_key {
         None => None,
-        Some(key) => match owner.idempotency_key(key) {
+        Some(key) => match owner.idempotency_key(order.tool_name(), key) {
             Some(slot) => Some(slot),
             None => {
-                let limit = owner.idempotency_key_bytes();
+                let limit = owner.idempotency_key_bytes(order.tool_name());
                 return Ok(Begun::Refused(Refused::KeyTooLong(limit)));
             }
         },
@@ -133,6 +133,7 @@ fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
             label: order.label.clone(),
             idempotency_key: order.idempotency_key.clone(),
             spec: spec::to_text(order.spec.clone()),
+            tool: order.tool.clone().map(Box::new),
         },
         state: State::Live(Live {
             shared: false,
@@ -192,9 +193,14 @@ fn share(store: &mut impl Store, loaded: &Loaded, live: Live) -> Result<Option<B
     }
 }
 
-/// The arguments in which an order differs from the one that made a task. Its time to live is in both specs.
+/// The arguments in which an order differs from the one that made a task. Its time to live is in both specs. Of a
+/// configured tool they are what its arguments make: all else is the configuration's, and may be another by now.
 fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'static str> {
     let mut differences = spec::differences(recorded, &order.spec);
+    if order.tool.is_some() {
+        differences.retain(|name| spec::MADE_OF_ARGUMENTS.contains(name));
+        return differences;
+    }
     if loaded.facts.label != order.label {
         differences.push("label");
     }

@@ -1,23 +1,37 @@
 //! A finished `CallToolResult`, in the form in which it is recorded and sent: text that is never made twice. Only a
 //! remark to a repeated call is put into it afterwards.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
 
-use crate::tool::ToolResult;
+use crate::tool::RawResult;
 
 /// The members of a `CallToolResult` that are the tool's own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallResult {
     content: Box<RawValue>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
     structured_content: Option<Box<RawValue>>,
     is_error: bool,
 }
 
+/// Reads structured content that is there, `null` included: it is a value like any other.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::<RawValue>::deserialize(deserializer).map(Some)
+}
+
 impl CallResult {
+    /// Whether the model should read it as a failure.
+    pub(crate) fn is_error(&self) -> bool {
+        self.is_error
+    }
+
     /// The same result, where this follows the first line of its text. Unchanged where the record was damaged, so
     /// that no text is found in it.
     pub(crate) fn with_second_line(self, line: &str) -> Self {
@@ -40,12 +54,17 @@ fn with_second_line(mut content: Value, line: &str) -> Option<Value> {
     Some(content)
 }
 
-impl From<ToolResult> for CallResult {
-    fn from(result: ToolResult) -> Self {
+impl<R: Into<RawResult>> From<R> for CallResult {
+    fn from(result: R) -> Self {
+        let RawResult {
+            content,
+            structured,
+            is_error,
+        } = result.into();
         Self {
-            content: raw(&json!([{ "type": "text", "text": result.text }])),
-            structured_content: result.structured.as_ref().map(raw),
-            is_error: result.is_error,
+            content,
+            structured_content: structured,
+            is_error,
         }
     }
 }

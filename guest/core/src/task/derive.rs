@@ -5,7 +5,7 @@ use super::{TaskId, status_message};
 use crate::imports::{
     End, Failure, JobOutcome, JobState, Jobs, Loss, Progress, StopCause, StopReason,
 };
-use crate::tool::run;
+use crate::tool::{self, Ended};
 use crate::wording;
 
 /// The state of a task whose end nobody has written down.
@@ -74,9 +74,7 @@ fn from_outcome(
         (Some(StopCause::ShutDown), _) => {
             Derived::Ended(failed(jobs, id, outcome, wording::shut_down()))
         }
-        (Some(StopCause::TimedOut) | None, _) => {
-            Derived::Ended(completed(jobs, id, outcome, timeout_ms(facts, outcome))?)
-        }
+        (Some(StopCause::TimedOut) | None, _) => Derived::Ended(completed(jobs, facts, outcome)?),
     })
 }
 
@@ -91,11 +89,16 @@ fn timeout_ms(facts: &Facts, outcome: &JobOutcome) -> Option<u64> {
 
 fn completed(
     jobs: &mut impl Jobs,
-    id: &TaskId,
+    facts: &Facts,
     outcome: &JobOutcome,
-    timeout_ms: Option<u64>,
 ) -> Result<Terminal, Failure> {
-    let result = run::finished(jobs, id.as_str(), outcome, timeout_ms)?;
+    let timeout_ms = timeout_ms(facts, outcome);
+    let ended = Ended {
+        id: facts.id.as_str(),
+        outcome,
+        timeout_ms,
+    };
+    let result = tool::finished(jobs, facts.tool.as_deref(), ended)?;
     Ok(Terminal {
         ended_at: outcome.ended_at,
         status_message: wording::end(outcome, timeout_ms),

@@ -61,7 +61,7 @@ pub(crate) fn release(store: &mut impl Store, facts: &Facts) -> Result<Option<Ch
     let Some(key) = &facts.idempotency_key else {
         return Ok(None);
     };
-    let Some(slot) = Owner::new(&facts.principal)?.idempotency_key(key) else {
+    let Some(slot) = Owner::new(&facts.principal)?.idempotency_key(facts.tool_name(), key) else {
         return Ok(None);
     };
     let ours = store

@@ -6,11 +6,13 @@
 //! | `live/<id>` | that nobody has written down the task's end yet |
 //! | `owner/<principal>/<time>/<id>` | whose the task is, by creation |
 //! | `expiry/<time>/<id>` | when something has to go: the task, later its tombstone |
-//! | `key/<principal>/<key>` | which task an idempotency key stands for: its id as JSON text |
+//! | `key/<principal>/<key>` | which task an idempotency key of `run` stands for: its id as JSON text |
+//! | `toolkey/<principal>/<tool>/<key>` | the same for a key of a configured tool |
 //! | `sweep/live` | where the last sweep of `live/` stopped |
 //!
 //! Times have 20 digits, so that keys sort as numbers do. A principal is escaped, so that it ends at the
-//! next `/` whatever characters it has; an idempotency key comes last and needs no escaping.
+//! next `/` whatever characters it has; an idempotency key comes last and needs no escaping. The name of a tool has no
+//! character that would.
 
 use std::fmt::Write;
 
@@ -86,13 +88,22 @@ impl Owner {
         format!("owner/{}/{time:020}/{}", self.0, id.as_str())
     }
 
-    /// How many bytes an idempotency key of this owner may have.
-    pub(crate) fn idempotency_key_bytes(&self) -> usize {
-        STORE_KEY_BYTES - "key//".len() - self.0.len()
+    /// How many bytes an idempotency key of this owner may have in calls of this configured tool, or of `run`.
+    pub(crate) fn idempotency_key_bytes(&self, tool: Option<&str>) -> usize {
+        STORE_KEY_BYTES.saturating_sub(self.idempotency_keys(tool).len())
     }
 
-    /// Where it says which task an idempotency key stands for; `None` where the key is too long.
-    pub(crate) fn idempotency_key(&self, key: &str) -> Option<String> {
-        (key.len() <= self.idempotency_key_bytes()).then(|| format!("key/{}/{key}", self.0))
+    /// Where it says which task an idempotency key of this configured tool, or of `run`, stands for; `None` where the
+    /// key is too long.
+    pub(crate) fn idempotency_key(&self, tool: Option<&str>, key: &str) -> Option<String> {
+        let is_short = key.len() <= self.idempotency_key_bytes(tool);
+        is_short.then(|| format!("{}{key}", self.idempotency_keys(tool)))
+    }
+
+    fn idempotency_keys(&self, tool: Option<&str>) -> String {
+        match tool {
+            None => format!("key/{}/", self.0),
+            Some(tool) => format!("toolkey/{}/{tool}/", self.0),
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::config::Config;
 use crate::imports::JobSpec;
-use crate::tool::run::Arguments;
+use crate::tool::Wanted;
+use crate::tool::configured::Recorded;
 
 /// A job to run as a task.
 #[derive(Clone, Debug)]
@@ -15,11 +16,19 @@ pub(crate) struct Order {
     pub(crate) ttl_ms: Option<u64>,
     /// What makes a repeated call the same call.
     pub(crate) idempotency_key: Option<String>,
+    /// How the result is made; `None` for that of `run`.
+    pub(crate) tool: Option<Recorded>,
 }
 
 impl Order {
-    /// The order that these arguments make.
-    pub(crate) fn new(arguments: Arguments, config: &Config) -> Self {
+    /// The order that this call makes.
+    pub(crate) fn new(wanted: Wanted, config: &Config) -> Self {
+        let Wanted {
+            arguments,
+            grace_ms,
+            output_limit_bytes,
+            tool,
+        } = wanted;
         Self {
             spec: JobSpec {
                 command: arguments.command,
@@ -29,12 +38,18 @@ impl Order {
                 timeout_ms: arguments.timeout_ms,
                 // So that the supervisor stops the job in time even where no server runs then.
                 lifetime_ms: arguments.ttl_ms,
-                grace_ms: config.grace_ms,
-                output_limit_bytes: config.output_limit_bytes,
+                grace_ms: grace_ms.unwrap_or(config.grace_ms),
+                output_limit_bytes: output_limit_bytes.unwrap_or(config.output_limit_bytes),
             },
             label: arguments.label,
             ttl_ms: arguments.ttl_ms,
             idempotency_key: arguments.idempotency_key,
+            tool,
         }
+    }
+
+    /// The name of the configured tool that is called; `None` for `run`.
+    pub(crate) fn tool_name(&self) -> Option<&str> {
+        self.tool.as_ref().map(|tool| tool.name.as_str())
     }
 }

@@ -9,13 +9,14 @@ use super::call_result::CallResult;
 use super::{TaskId, spec};
 use crate::imports::JobSpec;
 use crate::limits::{START_LIMIT_MS, START_WINDOW_MS, TOMBSTONE_MS};
+use crate::tool::configured::Recorded;
 
 /// What can be under `task/<id>`. The tag is the kind and its format number; it comes first, so that what
 /// follows is read in one pass.
 #[derive(Debug, Deserialize)]
 pub(crate) enum Stored {
     /// A task.
-    #[serde(rename = "task/1")]
+    #[serde(rename = "task/1", alias = "task/2")]
     Task(TaskRecord),
     /// That there was one.
     #[serde(rename = "tombstone/1")]
@@ -36,6 +37,9 @@ pub(crate) fn principal_in(text: &str) -> Option<String> {
 enum Written<'a> {
     #[serde(rename = "task/1")]
     Task(&'a TaskRecord),
+    /// That of a configured tool: a server that does not know of those would take its result for one of `run`.
+    #[serde(rename = "task/2")]
+    ToolTask(&'a TaskRecord),
     #[serde(rename = "tombstone/1")]
     Tombstone(&'a Tombstone),
 }
@@ -74,6 +78,9 @@ pub(crate) struct Facts {
     pub(crate) idempotency_key: Option<String>,
     /// What is to run, kept as text since most readers do not need it.
     pub(crate) spec: Box<RawValue>,
+    /// How its result is made; `None` for that of `run`. In a box, as most records have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tool: Option<Box<Recorded>>,
 }
 
 /// Whether the end of a task has been written down.
@@ -157,7 +164,10 @@ impl TaskError {
 impl TaskRecord {
     /// The text for the store.
     pub(crate) fn to_text(&self) -> String {
-        Written::Task(self).to_text()
+        match self.facts.tool {
+            None => Written::Task(self).to_text(),
+            Some(_) => Written::ToolTask(self).to_text(),
+        }
     }
 }
 
@@ -180,6 +190,11 @@ impl Facts {
         // Whoever came upon it may have looked at the clock before it was there.
         let seen_at = seen_at.max(self.created_at);
         seen_at.saturating_add(START_WINDOW_MS).min(limit)
+    }
+
+    /// The name of the configured tool that was called; `None` for `run`.
+    pub(crate) fn tool_name(&self) -> Option<&str> {
+        self.tool.as_ref().map(|tool| tool.name.as_str())
     }
 
     /// What is to run; `None` where the record was damaged.

@@ -40,6 +40,9 @@ pub(crate) fn from_text(text: &RawValue) -> Option<JobSpec> {
         .map(JobSpec::from)
 }
 
+/// Those of the names that [`differences`] gives which stand for what a configured tool makes of its arguments.
+pub(crate) const MADE_OF_ARGUMENTS: [&str; 4] = ["command", "args", "env", "stdin"];
+
 /// The arguments of `run` in which the calls differ that made these specs. What the server's configuration adds is
 /// none of them: it may be another one after a restart.
 pub(crate) fn differences(one: &JobSpec, other: &JobSpec) -> Vec<&'static str> {

@@ -28,3 +28,7 @@ pub(super) const LAST_LINE_CHARS: usize = 120;
 /// How wide the terminal is whose cursor moves, in columns: at least as wide as programs expect one to be,
 /// but so narrow that a sequence of a few bytes cannot ask for much memory or work.
 pub(super) const TERMINAL_COLUMNS: usize = 200;
+
+/// How much of a job's output is read to tell its standard output from its standard error, in bytes: some tenths of a
+/// second's work. Of more, the beginning and the end are read, and it is no result that has to be whole.
+pub(super) const SORTED_BYTES: u64 = 16 * 1024 * 1024;

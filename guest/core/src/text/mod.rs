@@ -12,6 +12,7 @@ mod limits;
 mod output;
 mod screen;
 mod shorten;
+mod stdout;
 mod time;
 #[cfg(test)]
 pub(crate) mod written;
@@ -20,4 +21,5 @@ pub(crate) use excerpt::Excerpt;
 pub(crate) use hidden::{is_hidden, revealed, visible};
 pub(crate) use output::{last_line, output};
 pub(crate) use shorten::shorten;
+pub(crate) use stdout::{rendered, stdout_bytes, stdout_text};
 pub(crate) use time::{duration, iso8601};

@@ -35,7 +35,12 @@ pub(crate) fn request(id: u64, client: Client, method: &str, mut params: Value) 
 
 /// A call of the tool `run`.
 pub(crate) fn run(id: u64, client: Client, arguments: &Value) -> String {
-    let params = json!({ "name": "run", "arguments": arguments });
+    call(id, client, "run", arguments)
+}
+
+/// A call of this tool.
+pub(crate) fn call(id: u64, client: Client, tool: &str, arguments: &Value) -> String {
+    let params = json!({ "name": tool, "arguments": arguments });
     request(id, client, "tools/call", params)
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod jobs;
 pub(crate) mod messages;
 pub(crate) mod random;
 pub(crate) mod store;
+pub(crate) mod tools;
 pub(crate) mod world;
 
 pub(crate) use host::Host;

@@ -88,7 +88,7 @@ fn a_broken_text_is_told_with_its_place_and_configures_nobody() {
     let news = scene.write("a = 2\nb = \n");
     scene.assert_unusable(news, "file:2:");
     let news = scene.write("a = 2\n\nwrong = 1\n");
-    scene.assert_unusable(news, "file:3:1: no such member");
+    scene.assert_unusable(news, "file:3:1: /wrong: no such member");
     assert_eq!(scene.write("a = 3\n"), Some(News::Holds));
     scene.assert_configured(&[r#"{"a":3}"#]);
 }

@@ -3,13 +3,15 @@
 use serde_json::{Map, Value};
 
 use super::ARGUMENT_NAMES;
-use super::limits::{
+use super::misfit::{COMMAND, Misfit, sort};
+use super::policy::Policy;
+use crate::imports::Command;
+use crate::text::visible;
+use crate::tool::limits::{
     ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, STRING_BYTES, TIMEOUT_SECONDS, TTL_SECONDS_MAX,
     TTL_SECONDS_MIN, VARIABLES,
 };
-use super::misfit::{COMMAND, Misfit, named, quoted, sort};
-use crate::imports::Command;
-use crate::text::visible;
+use crate::tool::quote::{named, quoted};
 
 /// The arguments of one call, all of them within their bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,16 +47,20 @@ impl Arguments {
         Misfit::Unreadable { argument, why }.to_string()
     }
 
-    /// Reads the `arguments` of a call. `null` counts as absent, since many models send it for what they do
-    /// not want to set.
+    /// Reads the `arguments` of a call, which `policy` bounds. `null` counts as absent, since many models send it for
+    /// what they do not want to set.
     ///
     /// # Errors
     /// In words for the model: which argument is wrong, what it is, and what it has to be. The values of
     /// variables are not repeated, they may be secret.
-    pub(crate) fn parse(arguments: Option<&Map<String, Value>>) -> Result<Self, String> {
+    pub(crate) fn parse(
+        arguments: Option<&Map<String, Value>>,
+        policy: &Policy,
+    ) -> Result<Self, String> {
         let none = Map::new();
         let given = Given(arguments.unwrap_or(&none));
-        Self::read(given).map_err(|misfit| misfit.to_string())
+        let arguments = Self::read(given).and_then(|arguments| policy.apply(arguments));
+        arguments.map_err(|misfit| misfit.to_string())
     }
 
     fn read(given: Given<'_>) -> Result<Self, Misfit> {

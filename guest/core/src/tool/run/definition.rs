@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::limits::{
+use super::policy::{Policy, Span};
+use super::schema::closed_object;
+use super::structured;
+use crate::text::duration;
+use crate::tool::limits::{
     KEY_CHARS, LABEL_CHARS, STRING_BYTES, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN,
     VARIABLES,
 };
-use super::schema::closed_object;
-use super::structured;
 
 /// Written for a model that has to decide whether and how to call.
 const DESCRIPTION: &str = "\
@@ -33,15 +35,18 @@ label to recognize the task by its status message. Set idempotencyKey if the cal
 for example after a lost connection: the same key with the same arguments gives the same task \
 instead of running the command again.";
 
-/// The tool as `tools/list` shows it; the same in every call.
+/// The tool as `tools/list` shows it where `policy` bounds it; the same in every call.
 ///
 /// *Source:* MCP 2026-07-28, Tools, Data Types, Tool.
-pub(crate) fn definition() -> Value {
+pub(crate) fn definition(policy: &Policy) -> Value {
     json!({
         "name": "run",
         "title": "Run a command",
         "description": DESCRIPTION,
-        "inputSchema": closed_object([process_schemas(), task_schemas()], |name| name == "command"),
+        "inputSchema": closed_object(
+            [process_schemas(policy), task_schemas(policy)],
+            |name| name == "command",
+        ),
         "outputSchema": structured::schema(),
         "annotations": {
             "readOnlyHint": false,
@@ -53,7 +58,7 @@ pub(crate) fn definition() -> Value {
 }
 
 /// The arguments that say what to run.
-fn process_schemas() -> Value {
+fn process_schemas(policy: &Policy) -> Value {
     json!({
         "command": {
             "type": "string", "minLength": 1, "maxLength": STRING_BYTES, "pattern": "\\S",
@@ -67,8 +72,7 @@ fn process_schemas() -> Value {
         },
         "cwd": {
             "type": "string", "maxLength": STRING_BYTES, "pattern": "^/",
-            "description": "The working directory, an absolute path; `~` is not expanded. Default: the \
-                server's own.",
+            "description": directory(policy),
         },
         "env": {
             "type": "object", "maxProperties": VARIABLES,
@@ -85,12 +89,18 @@ fn process_schemas() -> Value {
 }
 
 /// The arguments that say how to treat the task.
-fn task_schemas() -> Value {
+fn task_schemas(policy: &Policy) -> Value {
+    let timeout_max = bound(policy.timeout, TIMEOUT_SECONDS);
+    let ttl_max = bound(policy.ttl, TTL_SECONDS_MAX);
     json!({
         "timeoutSeconds": {
-            "type": "number", "exclusiveMinimum": 0, "maximum": TIMEOUT_SECONDS,
-            "description": "After how many seconds to stop the command if it still runs; fractions are \
-                allowed, 31 days at most. Default: never.",
+            "type": "number", "exclusiveMinimum": 0, "maximum": timeout_max,
+            "description": format!(
+                "After how many seconds to stop the command if it still runs; fractions are allowed, {} at most. \
+                 Default: {}.",
+                most(policy.timeout, "31 days"),
+                policy.timeout.default_in_words()
+            ),
         },
         "label": {
             "type": "string", "minLength": 1, "maxLength": LABEL_CHARS,
@@ -98,9 +108,13 @@ fn task_schemas() -> Value {
                 characters, without control and format characters.",
         },
         "ttlSeconds": {
-            "type": "number", "minimum": TTL_SECONDS_MIN, "maximum": TTL_SECONDS_MAX,
-            "description": "After how many seconds from its start to delete the task with its output, and to \
-                stop it if it still runs; from 1 second to 365 days. Default: never.",
+            "type": "number", "minimum": TTL_SECONDS_MIN, "maximum": ttl_max,
+            "description": format!(
+                "After how many seconds from its start to delete the task with its output, and to stop it if it \
+                 still runs; from 1 second to {}. Default: {}.",
+                most(policy.ttl, "365 days"),
+                policy.ttl.default_in_words()
+            ),
         },
         "idempotencyKey": {
             "type": "string", "minLength": 1, "maxLength": KEY_CHARS,
@@ -110,6 +124,31 @@ fn task_schemas() -> Value {
                 it is an error.",
         },
     })
+}
+
+/// The working directory, for a model.
+fn directory(policy: &Policy) -> String {
+    let default = policy.directory.as_deref().unwrap_or("the server's own");
+    let allowed = match policy.directories.as_slice() {
+        [] => String::new(),
+        _ => format!(" It has to be {}.", policy.allowed()),
+    };
+    format!(
+        "The working directory, an absolute path; `~` is not expanded. Default: {default}.{allowed}"
+    )
+}
+
+/// The greatest number of seconds that a call may give.
+fn bound(span: Span, most: u32) -> Value {
+    match span.max_ms {
+        None => most.into(),
+        Some(ms) if ms % 1_000 == 0 => (ms / 1_000).into(),
+        Some(ms) => (ms as f64 / 1_000.0).into(),
+    }
+}
+
+fn most(span: Span, most: &str) -> String {
+    span.max_ms.map_or_else(|| most.to_owned(), duration)
 }
 
 #[cfg(test)]

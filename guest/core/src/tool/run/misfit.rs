@@ -5,8 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::ARGUMENT_NAMES;
-use super::limits::QUOTED_CHARS;
-use crate::text::{revealed, shorten};
+use crate::tool::quote::{named, quoted};
 
 /// What `command` has to be.
 pub(super) const COMMAND: &str =
@@ -125,21 +124,6 @@ fn similar(name: &str) -> Option<&'static str> {
     let name = bare(name);
     let matches = |known: &str| name.len() >= 3 && bare(known).starts_with(&name);
     ARGUMENT_NAMES.into_iter().find(|known| matches(known))
-}
-
-/// A value as it is repeated to the model.
-pub(super) fn quoted(value: &Value) -> String {
-    let text = shorten(&revealed(&value.to_string()), QUOTED_CHARS);
-    // A shortened string still ends where its quotes say.
-    if value.is_string() && text.ends_with('…') {
-        return format!("{text}\"");
-    }
-    text
-}
-
-/// A name as it is repeated to the model.
-pub(super) fn named(name: &str) -> String {
-    shorten(&revealed(name), QUOTED_CHARS)
 }
 
 /// What sort of value this is, where repeating it could repeat a secret.

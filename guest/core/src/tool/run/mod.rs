@@ -5,8 +5,8 @@
 
 mod arguments;
 mod definition;
-mod limits;
 mod misfit;
+mod policy;
 mod result;
 mod schema;
 #[cfg(test)]
@@ -16,7 +16,8 @@ mod summary;
 
 pub(crate) use arguments::Arguments;
 pub(crate) use definition::definition;
-pub(crate) use result::{Running, finished, still_running};
+pub(crate) use policy::Policy;
+pub(crate) use result::{Running, finished, still_running, succeeded};
 pub(crate) use summary::{failed_earlier, repeated};
 
 /// The arguments that the tool knows, as they are listed to a model that used another.

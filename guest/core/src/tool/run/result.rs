@@ -3,7 +3,8 @@
 use super::{structured, summary};
 use crate::imports::{End, Failure, JobOutcome, Jobs, Progress};
 use crate::text::{Excerpt, last_line, output};
-use crate::tool::ToolResult;
+use crate::tool::configured::Recorded;
+use crate::tool::{Ended, ToolResult};
 
 /// A job that goes on, and what its caller can do about it.
 #[derive(Clone, Copy, Debug)]
@@ -17,22 +18,24 @@ pub(crate) struct Running<'a> {
     pub(crate) next_wait_ms: Option<u64>,
     /// The shell command that shows the task when a space and its id are appended; `None` where there is none.
     pub(crate) show_command: Option<&'a str>,
+    /// The configured tool that was called; `None` for `run`.
+    pub(crate) tool: Option<&'a Recorded>,
+    /// Whether there is the tool `run`, whichever was called.
+    pub(crate) is_run_offered: bool,
 }
 
 /// The result of a job that has ended: a summary, then its output as a terminal would show it.
-///
-/// `timeout_ms` is how long the job was allowed to run, in milliseconds, where that ended it and is known.
 ///
 /// The summary comes first: there it stays where a client cuts long results, and no output can pass for it.
 ///
 /// # Errors
 /// [`Failure`] where the host could not read the output.
-pub(crate) fn finished(
-    jobs: &mut impl Jobs,
-    id: &str,
-    outcome: &JobOutcome,
-    timeout_ms: Option<u64>,
-) -> Result<ToolResult, Failure> {
+pub(crate) fn finished(jobs: &mut impl Jobs, ended: Ended<'_>) -> Result<ToolResult, Failure> {
+    let Ended {
+        id,
+        outcome,
+        timeout_ms,
+    } = ended;
     let shown = output(jobs, id, outcome)?;
     let text = format!(
         "{}\n\n{}",
@@ -53,10 +56,19 @@ pub(crate) fn still_running(jobs: &mut impl Jobs, running: &Running<'_>) -> Tool
     let line = running
         .progress
         .and_then(|progress| last_line(jobs, running.id, progress.output_bytes));
-    ToolResult {
-        text: summary::running(running, line.as_deref()),
-        structured: Some(structured::running(running.id, running.progress)),
-        is_error: false,
+    let text = summary::running(running, line.as_deref());
+    match running.tool {
+        None => ToolResult {
+            text,
+            structured: Some(structured::running(running.id, running.progress)),
+            is_error: false,
+        },
+        // Where a schema says what a result has, only a failure may lack it.
+        Some(tool) => ToolResult {
+            text,
+            structured: None,
+            is_error: tool.output_schema.is_some(),
+        },
     }
 }
 
@@ -69,7 +81,7 @@ fn visible<'a>(shown: &'a Excerpt, outcome: &JobOutcome) -> &'a str {
 }
 
 /// A command that was stopped did not do what was asked, even where it caught the signal and exited with 0.
-fn succeeded(outcome: &JobOutcome) -> bool {
+pub(crate) fn succeeded(outcome: &JobOutcome) -> bool {
     outcome.end == End::Exited(0) && outcome.stopped.is_none()
 }
 

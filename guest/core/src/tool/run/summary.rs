@@ -1,9 +1,9 @@
 //! How a job ended, in one line or two that a model reads first.
 
-use super::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS};
 use super::result::Running;
 use crate::imports::{JobOutcome, Process, Progress};
 use crate::text::{duration, is_hidden, iso8601, shorten};
+use crate::tool::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS};
 use crate::wording;
 
 /// How a job ended, and what was left of it.
@@ -45,34 +45,45 @@ pub(super) fn running(running: &Running<'_>, last_line: Option<&str>) -> String 
         "{so_far}, in the background, as task {}; it does not need this connection.{}\n\n{} {}",
         running.id,
         line.unwrap_or_default(),
-        calling_again(running.next_wait_ms),
+        calling_again(running),
         other_ways(running)
     )
 }
 
 /// What the same call again would do.
-fn calling_again(next_wait_ms: Option<u64>) -> String {
-    match next_wait_ms {
-        Some(0) => "Call `run` again with exactly the same arguments and idempotencyKey to see whether it has ended; it \
-                    is not started a second time."
-            .to_owned(),
-        Some(ms) => format!(
-            "Call `run` again with exactly the same arguments and idempotencyKey to wait up to {} more for its \
-             result; it is not started a second time.",
-            duration(ms)
-        ),
-        None => "Do not call `run` again to get its result: that would start the command a second time. Next time \
-                 give an idempotencyKey: then the same call again goes on with the same task."
-            .to_owned(),
-    }
+fn calling_again(running: &Running<'_>) -> String {
+    let (name, key) = match running.tool {
+        None => ("run", " and idempotencyKey"),
+        Some(tool) => (tool.name.as_str(), ""),
+    };
+    let purpose = match running.next_wait_ms {
+        Some(0) => "to see whether it has ended".to_owned(),
+        Some(u64::MAX) => "to wait for its result".to_owned(),
+        Some(ms) => format!("to wait up to {} more for its result", duration(ms)),
+        None => {
+            let advice = " Next time give an idempotencyKey: then the same call again goes on with the same task.";
+            let advice = if running.tool.is_none() { advice } else { "" };
+            return format!(
+                "Do not call `{name}` again to get its result: that would start the command a second time.{advice}"
+            );
+        }
+    };
+    format!(
+        "Call `{name}` again with exactly the same arguments{key} {purpose}; it is not started a second time."
+    )
 }
 
 fn other_ways(running: &Running<'_>) -> String {
     let id = running.id;
     // First what any caller can do.
-    let show = running.show_command.map(|command| {
-        format!("`{command} {id}` shows it, in a terminal or as the command of another `run`. ")
-    });
+    let place = if running.is_run_offered {
+        "in a terminal or as the command of another `run`"
+    } else {
+        "in a terminal"
+    };
+    let show = running
+        .show_command
+        .map(|command| format!("`{command} {id}` shows it, {place}. "));
     format!(
         "{}A client with the Tasks extension gets it from tasks/get with this id.",
         show.unwrap_or_default()

@@ -2,13 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Arguments;
+use super::{Arguments, Policy};
 use crate::imports::Command;
 
 fn parse(arguments: &Value) -> Result<Arguments, String> {
-    Arguments::parse(Some(
-        arguments.as_object().expect("arguments are an object"),
-    ))
+    let arguments = arguments.as_object().expect("arguments are an object");
+    Arguments::parse(Some(arguments), &Policy::default())
 }
 
 fn parsed(arguments: &Value) -> Arguments {
@@ -84,7 +83,10 @@ fn a_command_has_to_be_there_and_say_something() {
         "it has to be a shell line, or with `args` a program, for example \"cargo test\"";
     let missing = format!("`command` is missing, {EXPECTED}");
     let advice = ". Nothing was run. Call `run` again with this corrected.";
-    assert_eq!(Arguments::parse(None), Err(format!("{missing}{advice}")));
+    assert_eq!(
+        Arguments::parse(None, &Policy::default()),
+        Err(format!("{missing}{advice}"))
+    );
     check_refused(&json!({}), &missing);
     check_refused(&json!({"command": null}), &missing);
     check_refused(
@@ -335,7 +337,7 @@ fn a_label_may_join_what_shows() {
         "a\u{200c}\u{200c}b",
     ] {
         let arguments = json!({"command": "true", "label": label});
-        let refused = Arguments::parse(arguments.as_object());
+        let refused = Arguments::parse(arguments.as_object(), &Policy::default());
         assert!(
             refused.is_err_and(|words| words.contains("`label` is \"")),
             "{label:?}"

@@ -2,27 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::definition;
+use super::{Policy, definition};
 use crate::tool::run::schema_check::violations;
 use crate::tool::run::{ARGUMENT_NAMES, Arguments};
 
 fn check_valid(arguments: &Value) {
-    let found = violations(&definition()["inputSchema"], arguments);
+    let found = violations(&definition(&Policy::default())["inputSchema"], arguments);
     assert_eq!(found, Vec::<String>::new(), "{arguments:.200}");
-    let parsed = Arguments::parse(arguments.as_object());
+    let parsed = Arguments::parse(arguments.as_object(), &Policy::default());
     assert!(parsed.is_ok(), "{arguments:.200}: {parsed:?}");
 }
 
 fn check_invalid(arguments: &Value) {
-    let found = violations(&definition()["inputSchema"], arguments);
+    let found = violations(&definition(&Policy::default())["inputSchema"], arguments);
     assert_ne!(found, Vec::<String>::new(), "{arguments:.200}");
-    let parsed = Arguments::parse(arguments.as_object());
+    let parsed = Arguments::parse(arguments.as_object(), &Policy::default());
     assert!(parsed.is_err(), "{arguments:.200}: {parsed:?}");
 }
 
 #[test]
 fn the_schema_names_exactly_the_arguments() {
-    let definition = definition();
+    let definition = definition(&Policy::default());
     let properties = definition["inputSchema"]["properties"]
         .as_object()
         .expect("there are properties");
@@ -35,7 +35,7 @@ fn the_schema_names_exactly_the_arguments() {
 
 #[test]
 fn everything_in_both_schemas_is_described() {
-    let definition = definition();
+    let definition = definition(&Policy::default());
     for schema in ["inputSchema", "outputSchema"] {
         let schema = &definition[schema];
         assert_eq!(schema["type"], "object");
@@ -53,7 +53,7 @@ fn everything_in_both_schemas_is_described() {
 
 #[test]
 fn it_says_what_it_is() {
-    let definition = definition();
+    let definition = definition(&Policy::default());
     assert_eq!(definition["name"], "run");
     let hints = json!({
         "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true,

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::{Running, finished, still_running};
 use crate::imports::{End, JobOutcome, Loss, Process, Progress, StopCause, Stream};
 use crate::text::written::Written;
-use crate::tool::ToolResult;
-use crate::tool::run::definition;
 use crate::tool::run::schema_check::violations;
+use crate::tool::run::{Policy, definition};
+use crate::tool::{Ended, ToolResult};
 
 const ID: &str = "5f0c2d0e-7c1a-4b57-9a39-0a8f6f1f2b11";
 
@@ -50,9 +50,17 @@ fn conforming(result: ToolResult) -> (String, Value) {
     let structured = result
         .structured
         .expect("a result that was carried out has structured content");
-    let found = violations(&definition()["outputSchema"], &structured);
+    let found = violations(&definition(&Policy::default())["outputSchema"], &structured);
     assert_eq!(found, Vec::<String>::new(), "{structured}");
     (result.text, structured)
+}
+
+fn ended(outcome: &JobOutcome, timeout_ms: Option<u64>) -> Ended<'_> {
+    Ended {
+        id: ID,
+        outcome,
+        timeout_ms,
+    }
 }
 
 fn result_of(mut written: Written, outcome: JobOutcome) -> ToolResult {
@@ -60,7 +68,7 @@ fn result_of(mut written: Written, outcome: JobOutcome) -> ToolResult {
         output_bytes: written.total,
         ..outcome
     };
-    finished(&mut written, ID, &outcome, Some(2_000)).expect("the output can be read")
+    finished(&mut written, ended(&outcome, Some(2_000))).expect("the output can be read")
 }
 
 /// The summary of a job without output; only exit code 0 without a stop is no error.
@@ -255,7 +263,7 @@ fn a_failure_to_read_is_no_result() {
         output_bytes: 4,
         ..outcome(End::Exited(0))
     };
-    assert!(finished(&mut written, ID, &outcome, None).is_err());
+    assert!(finished(&mut written, ended(&outcome, None)).is_err());
 }
 
 fn progress(output_bytes: u64, stopping: Option<StopCause>) -> Progress {
@@ -275,6 +283,8 @@ fn check_running(mut written: Written, progress: Option<&Progress>, expect: &str
         progress,
         next_wait_ms: None,
         show_command: None,
+        tool: None,
+        is_run_offered: true,
     };
     let with = Running {
         next_wait_ms: Some(30_000),

@@ -1,0 +1,71 @@
+//! The bounds of what tools are called with and of what they give back, each with its reason.
+
+/// How long all arguments of a call together may be, in bytes of JSON. They are kept in the record of the task, and the
+/// store takes 1 MiB a value: this leaves half of it for everything else.
+pub(crate) const ARGUMENTS_BYTES: usize = 512 * 1024;
+
+/// How long one string that the operating system gets may be, in bytes: Linux takes 128 KiB for an argument
+/// or a variable, its end marker included.
+pub(crate) const STRING_BYTES: usize = 128 * 1024 - 1;
+
+/// How many variables `env` may have: many times what programs need, few enough that their form in a record
+/// cannot be much longer than in the call.
+pub(crate) const VARIABLES: usize = 1_000;
+
+/// The longest timeout, in seconds: 31 days. What should run longer needs no timeout.
+pub(crate) const TIMEOUT_SECONDS: u32 = 31 * 24 * 60 * 60;
+
+/// The shortest time to live, in seconds: with less, the task could be gone before its id arrives.
+pub(crate) const TTL_SECONDS_MIN: u32 = 1;
+
+/// The longest time to live, in seconds: 365 days. What should be kept longer needs no time to live.
+pub(crate) const TTL_SECONDS_MAX: u32 = 365 * 24 * 60 * 60;
+
+/// How long a label may be, in characters: one row of a list.
+pub(crate) const LABEL_CHARS: usize = 100;
+
+/// How long an idempotency key may be, in characters: several UUIDs.
+pub(crate) const KEY_CHARS: usize = 256;
+
+/// How much of a wrong argument is repeated to the model, in characters: enough to recognize it.
+pub(crate) const QUOTED_CHARS: usize = 60;
+
+/// How many leftover processes a summary names; the structured result has all of them.
+pub(crate) const NAMED_LEFTOVERS: usize = 5;
+
+/// How much of a leftover process's command line a summary shows, in characters.
+pub(crate) const LEFTOVER_CHARS: usize = 80;
+
+/// How many misfits of its arguments a refused call is told: enough to correct a call in one go, few enough to read.
+pub(crate) const TOLD_MISFITS: usize = 5;
+
+/// How many choices, alternatives or names a refusal lists.
+pub(crate) const LISTED_NAMES: usize = 20;
+
+/// The longest name of a tool, in characters.
+///
+/// *Source:* MCP 2026-07-28, Tools, Tool Names.
+pub(crate) const TOOL_NAME_CHARS: usize = 128;
+
+/// The longest grace period, in seconds: whoever cancels does not want to wait longer than ten minutes.
+pub(crate) const GRACE_SECONDS: u32 = 600;
+
+/// How long a call may wait for its job, in seconds, before it is told that the job goes on: an hour, after which no
+/// client's connection is still open.
+pub(crate) const SYNC_SECONDS: u32 = 3_600;
+
+/// How many bytes of a job's output are kept at most, 1 TiB, and at least.
+pub(crate) const OUTPUT_BYTES: (u64, u64) = (4_096, 1 << 40);
+
+/// How many bytes of stdout may become a result as they are: in base64 two thirds of what the store takes, which leaves
+/// room for what the call was.
+pub(crate) const RESULT_STDOUT_BYTES: usize = 512 * 1024;
+
+/// How long a result may be, in bytes of JSON, for the same reason: JSON that is also sent as text is in it twice.
+pub(crate) const RESULT_BYTES: usize = 768 * 1024;
+
+/// How much of an output that cannot be used is shown, in bytes: enough to see what it is.
+pub(crate) const UNUSABLE_SHOWN_BYTES: usize = 2 * 1024;
+
+/// How deep the alternatives of a schema are looked into for words.
+pub(crate) const ALTERNATIVES_DEPTH: usize = 3;

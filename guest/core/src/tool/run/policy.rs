@@ -1,0 +1,192 @@
+//! What the configuration says of `run`: what holds for a call that does not say, and what no call may say.
+
+use super::arguments::Arguments;
+use super::misfit::Misfit;
+use crate::config::{ConfigError, Members, Node, Seconds};
+use crate::text::duration;
+use crate::tool::limits::{LISTED_NAMES, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
+use crate::tool::path::{absolute, is_within};
+use crate::tool::quote::quoted;
+
+const MEMBERS: [&str; 7] = [
+    "enabled",
+    "cwd",
+    "directories",
+    "timeoutSeconds",
+    "maxTimeoutSeconds",
+    "ttlSeconds",
+    "maxTtlSeconds",
+];
+
+/// Defaults and bounds of the calls of `run`; by default there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Policy {
+    /// The working directory of a call that names none; `None` for the server's own.
+    pub(super) directory: Option<String>,
+    /// Where a call may work: in these directories and below them; anywhere where there is none.
+    pub(super) directories: Vec<String>,
+    /// How long a command may run.
+    pub(super) timeout: Span,
+    /// How long a task is kept.
+    pub(super) ttl: Span,
+}
+
+/// A default and a bound of a time, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    /// What holds for a call that does not say: the bound where there is no other default, and for ever where there is
+    /// neither.
+    pub(super) default_ms: Option<u64>,
+    /// What no call may exceed.
+    pub(super) max_ms: Option<u64>,
+}
+
+impl Policy {
+    /// Reads the member `run`; `None` where it switches the tool off. `base` is what a relative path begins at.
+    ///
+    /// # Errors
+    /// Where something in it is wrong.
+    pub(crate) fn read(node: &Node<'_>, base: Option<&str>) -> Result<Option<Self>, ConfigError> {
+        let members = node.members(&MEMBERS)?;
+        let timeout = Seconds::AboveZero(TIMEOUT_SECONDS);
+        let ttl = Seconds::Within(TTL_SECONDS_MIN, TTL_SECONDS_MAX);
+        let directories = directories(&members, base)?;
+        let policy = Self {
+            directory: directory(&members, base, &directories)?,
+            directories,
+            timeout: span(&members, timeout, ["timeoutSeconds", "maxTimeoutSeconds"])?,
+            ttl: span(&members, ttl, ["ttlSeconds", "maxTtlSeconds"])?,
+        };
+        let is_enabled = members.optional("enabled", Node::switch)?;
+        Ok((is_enabled != Some(false)).then_some(policy))
+    }
+
+    /// The arguments of a call with what holds where it did not say.
+    ///
+    /// # Errors
+    /// Where it says what it may not.
+    pub(super) fn apply(&self, arguments: Arguments) -> Result<Arguments, Misfit> {
+        let timeout_ms = self.timeout.apply("timeoutSeconds", arguments.timeout_ms)?;
+        let ttl_ms = self.ttl.apply("ttlSeconds", arguments.ttl_ms)?;
+        let directory = arguments.directory.or_else(|| self.directory.clone());
+        if let Some(path) = directory.as_ref().filter(|path| !self.allows(path)) {
+            let path = quoted(&path.as_str().into());
+            return Err(Misfit::wrong("cwd", path, &self.allowed()));
+        }
+        Ok(Arguments {
+            directory,
+            timeout_ms,
+            ttl_ms,
+            ..arguments
+        })
+    }
+
+    /// Where a call may work, in words.
+    pub(super) fn allowed(&self) -> String {
+        let listed: Vec<&str> = self
+            .directories
+            .iter()
+            .take(LISTED_NAMES)
+            .map(String::as_str)
+            .collect();
+        format!(
+            "one of these directories or below it: {}",
+            listed.join(", ")
+        )
+    }
+
+    fn allows(&self, path: &str) -> bool {
+        self.directories.is_empty()
+            || self
+                .directories
+                .iter()
+                .any(|directory| is_within(path, directory))
+    }
+}
+
+impl Span {
+    fn apply(self, argument: &str, given_ms: Option<u64>) -> Result<Option<u64>, Misfit> {
+        match (given_ms, self.max_ms) {
+            (None, _) => Ok(self.default_ms),
+            (Some(given), Some(max)) if given > max => {
+                let expected = format!("at most {}, as this server is configured", seconds(max));
+                Err(Misfit::wrong(argument, seconds(given), &expected))
+            }
+            (given, _) => Ok(given),
+        }
+    }
+
+    /// What holds for a call that does not say, in words.
+    pub(super) fn default_in_words(self) -> String {
+        match self.default_ms {
+            None => "never".to_owned(),
+            Some(ms) => format!("after {}", duration(ms)),
+        }
+    }
+}
+
+/// Milliseconds as a number of seconds.
+pub(super) fn seconds(ms: u64) -> String {
+    (ms as f64 / 1_000.0).to_string()
+}
+
+fn directories(members: &Members<'_>, base: Option<&str>) -> Result<Vec<String>, ConfigError> {
+    let Some(node) = members.get("directories") else {
+        return Ok(Vec::new());
+    };
+    let items = node.items()?;
+    if items.is_empty() {
+        return Err(node.error("has to name a directory; without this member, any will do"));
+    }
+    items.iter().map(|item| path(item, base)).collect()
+}
+
+/// The directory of a call that names none: of the allowed ones the first, as the server's own may be none of them.
+fn directory(
+    members: &Members<'_>,
+    base: Option<&str>,
+    directories: &[String],
+) -> Result<Option<String>, ConfigError> {
+    let Some(node) = members.get("cwd") else {
+        return Ok(directories.first().cloned());
+    };
+    let path = path(&node, base)?;
+    let is_allowed = directories
+        .iter()
+        .any(|directory| is_within(&path, directory));
+    if !directories.is_empty() && !is_allowed {
+        return Err(node.error("has to be one of `directories` or below it"));
+    }
+    Ok(Some(path))
+}
+
+fn path(node: &Node<'_>, base: Option<&str>) -> Result<String, ConfigError> {
+    absolute(base, node.words()?).ok_or_else(|| {
+        node.error(
+            "has to be an absolute path, since there is no `baseDirectory` for a relative one",
+        )
+    })
+}
+
+fn span(
+    members: &Members<'_>,
+    range: Seconds,
+    [default, max]: [&str; 2],
+) -> Result<Span, ConfigError> {
+    let read = |name: &str| members.optional(name, |node| node.milliseconds(range));
+    let max_ms = read(max)?;
+    let default_ms = read(default)?;
+    match (default_ms, max_ms) {
+        (Some(default_ms), Some(max_ms)) if default_ms > max_ms => {
+            Err(members.error(default, format!("has to be at most `{max}`")))
+        }
+        (None, max_ms) => Ok(Span {
+            default_ms: max_ms,
+            max_ms,
+        }),
+        (default_ms, max_ms) => Ok(Span { default_ms, max_ms }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,314 @@
+//! Tools of the configuration: what a call of them runs, and what it is answered with.
+
+#[allow(
+    dead_code,
+    reason = "each test binary uses its own part of the fake world"
+)]
+mod support;
+
+use serde_json::{Value, json};
+
+use support::messages::{Client, call};
+use support::tools::{Place, tool};
+
+/// What a call with these arguments runs, of a tool that these members describe.
+fn spec(members: &Value, arguments: &Value) -> Value {
+    let mut place = Place::new(&json!([tool(members)]));
+    let result = place.result("t", arguments);
+    assert_eq!(result["isError"], false, "{result}");
+    place.facts()["spec"].take()
+}
+
+/// The words that a call with these arguments runs.
+fn words(program: &Value, arguments: &Value) -> Value {
+    spec(&json!({ "program": program }), arguments)["command"]["program"].take()
+}
+
+#[test]
+fn arguments_are_words_wherever_they_stand() {
+    let program = json!(["p", "-x", "{a}", "--b={b}", "{{a}}", "a b; c"]);
+    let expect = json!(["p", "-x", "$(rm -rf /) 'x'", "--b=", "{a}", "a b; c"]);
+    assert_eq!(
+        words(&program, &json!({ "a": "$(rm -rf /) 'x'", "b": "" })),
+        expect
+    );
+    let expect = json!(["p", "-x", "{b}", "--b=1.5", "{a}", "a b; c"]);
+    assert_eq!(words(&program, &json!({ "a": "{b}", "b": 1.5 })), expect);
+    assert_eq!(
+        words(&json!(["p", "{}"]), &json!({ "b": [1], "a": "x\n" })),
+        json!(["p", r#"{"a":"x\n","b":[1]}"#])
+    );
+    assert_eq!(
+        words(&json!(["p", "{a}"]), &json!({ "a": { "k": true } })),
+        json!(["p", r#"{"k":true}"#])
+    );
+}
+
+#[test]
+fn a_list_is_a_word_for_each_item_where_it_stands_alone() {
+    let expect = json!([
+        "p",
+        "x y",
+        "1",
+        "{\"k\":null}",
+        "-l",
+        "[\"x y\",1,{\"k\":null}]"
+    ]);
+    let list = json!({ "a": ["x y", 1, { "k": null }] });
+    assert_eq!(
+        words(&json!(["p", "{a}", ["-l", "{a} "]]), &list)[5],
+        "[\"x y\",1,{\"k\":null}] "
+    );
+    assert_eq!(
+        words(
+            &json!(["p", "{a}", "-l", "{a}{b}"]),
+            &json!({ "a": list["a"], "b": "" })
+        ),
+        expect
+    );
+    assert_eq!(
+        words(&json!(["p", "{a}"]), &json!({ "a": [] })),
+        json!(["p"])
+    );
+    assert_eq!(
+        words(&json!(["p", ["--", "{a}"]]), &json!({ "a": ["x", "y"] })),
+        json!(["p", "--", "x", "y"])
+    );
+}
+
+#[test]
+fn what_has_an_absent_argument_is_left_out_whole() {
+    let program = json!([
+        "p",
+        "{a}",
+        "x={b}",
+        ["-n", "{b}", "end"],
+        ["-c", "{c}"],
+        "{a}{b}",
+        "last"
+    ]);
+    assert_eq!(
+        words(&program, &json!({ "c": 1 })),
+        json!(["p", "-c", "1", "last"])
+    );
+    assert_eq!(
+        words(&program, &json!({ "a": null, "b": false })),
+        json!(["p", "x=false", "-n", "false", "end", "last"])
+    );
+}
+
+#[test]
+fn a_shell_line_is_fixed() {
+    let members = json!({
+        "shell": "echo \"$A\" {a} {}", "env": { "A": "{a}!", "B": "{b}", "C": "c" }, "stdin": "<{a}>",
+    });
+    let spec = spec(&members, &json!({ "a": "`id`" }));
+    assert_eq!(spec["command"], json!({ "shell": "echo \"$A\" {a} {}" }));
+    assert_eq!(spec["environment"], json!([["A", "`id`!"], ["C", "c"]]));
+    assert_eq!(spec["stdin"], "<`id`>");
+}
+
+#[test]
+fn standard_input_is_empty_without_its_argument() {
+    assert_eq!(
+        spec(&json!({ "shell": "true", "stdin": "{a}" }), &json!({}))["stdin"],
+        ""
+    );
+    assert_eq!(
+        spec(
+            &json!({ "shell": "true", "stdin": "{}" }),
+            &json!({ "a": 1 })
+        )["stdin"],
+        "{\"a\":1}"
+    );
+}
+
+#[test]
+fn a_relative_path_begins_at_the_base_directory() {
+    let check = |program: &str, expect: &str| {
+        let spec = spec(&json!({ "program": [program], "cwd": "sub" }), &json!({}));
+        assert_eq!(spec["command"]["program"], json!([expect]));
+        assert_eq!(spec["directory"], "/base/sub");
+    };
+    check("make", "make");
+    check("./x.sh", "/base/./x.sh");
+    check("bin/x", "/base/bin/x");
+    check("/bin/x", "/bin/x");
+    assert_eq!(
+        spec(&json!({ "shell": "true" }), &json!({}))["directory"],
+        Value::Null
+    );
+}
+
+#[test]
+fn numbers_hold_for_every_call() {
+    let members = json!({
+        "shell": "true", "timeoutSeconds": 1.5, "ttlSeconds": 60, "graceSeconds": 0, "outputLimitBytes": 4096,
+    });
+    let spec_of = spec(&members, &json!({}));
+    let numbers = ["timeoutMs", "lifetimeMs", "graceMs", "outputLimitBytes"]
+        .map(|name| spec_of[name].clone());
+    assert_eq!(numbers, [1_500, 60_000, 0, 4_096].map(Value::from));
+    let spec_of = spec(&json!({ "shell": "true" }), &json!({}));
+    let numbers = ["timeoutMs", "lifetimeMs", "graceMs", "outputLimitBytes"]
+        .map(|name| spec_of[name].clone());
+    assert_eq!(
+        numbers,
+        [Value::Null, Value::Null, json!(5_000), json!(67_108_864)]
+    );
+}
+
+#[test]
+fn a_task_is_called_by_its_label_or_by_its_tool() {
+    let label = |label: &Value, arguments: &Value| {
+        let mut place = Place::new(&json!([tool(&json!({ "shell": "true", "label": label }))]));
+        place.result("t", arguments);
+        place.facts()["label"].take()
+    };
+    assert_eq!(label(&json!("build {a}"), &json!({ "a": "x" })), "build x");
+    assert_eq!(label(&json!("build {a}"), &json!({})), "t");
+    assert_eq!(
+        label(&json!("{a}"), &json!({ "a": " two\n lines\u{202e} " })),
+        "two lines"
+    );
+    let long = label(&json!("{a}"), &json!({ "a": "x".repeat(500) }));
+    assert_eq!(long.as_str().map(|it| it.chars().count()), Some(100));
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_named_and_nothing_is_run() {
+    let schema = json!({
+        "type": "object", "required": ["name"], "additionalProperties": false,
+        "properties": {
+            "name": { "type": "string", "maxLength": 3 },
+            "size": { "enum": ["small", "large"] },
+            "tags": { "items": { "type": "string" } },
+        },
+    });
+    let tool = tool(&json!({ "shell": "true", "inputSchema": schema }));
+    let mut place = Place::new(&json!([tool]));
+    let text = place.refusal(
+        "t",
+        &json!({ "name": "much too long", "size": "huge", "tags": ["x", 2] }),
+    );
+    assert_eq!(
+        text,
+        "`name` is \"much too long\", it has to be at most 3 characters long, not 13; `size` is \"huge\", it has to be one \
+         of \"small\", \"large\"; `tags[1]` is 2, it has to be a string. Nothing was run. Call `t` again with this \
+         corrected."
+    );
+    let text = place.refusal("t", &json!({ "name": "x", "nam": 1 }));
+    assert!(
+        text.starts_with("there is no `nam`; the arguments are: name, size, tags. "),
+        "{text}"
+    );
+    let text = place.refusal("t", &Value::Null);
+    assert!(text.starts_with("`name` is missing. "), "{text}");
+    let long = place.refusal("t", &json!({ "name": "x".repeat(100_000) }));
+    assert!(long.len() < 300, "{long}");
+    assert_eq!(place.result("t", &json!({ "name": "x" }))["isError"], false);
+}
+
+#[test]
+fn a_tool_without_a_schema_has_no_arguments() {
+    let mut place = Place::new(&json!([{ "name": "t", "description": "d", "shell": "true" }]));
+    let text = place.refusal("t", &json!({ "x": 1 }));
+    assert!(
+        text.starts_with("there is no `x`; there are no arguments. "),
+        "{text}"
+    );
+    assert_eq!(place.result("t", &json!({}))["isError"], false);
+}
+
+#[test]
+fn null_is_absent_where_the_schema_does_not_allow_it() {
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "string" }, "b": { "type": "null" } } });
+    let members = json!({ "program": ["p", ["-a", "{a}"], "{}"], "inputSchema": schema });
+    let made = spec(&members, &json!({ "a": null }));
+    assert_eq!(made["command"]["program"], json!(["p", "{}"]));
+    let made = spec(&members, &json!({ "b": null }));
+    assert_eq!(made["command"]["program"], json!(["p", "{\"b\":null}"]));
+    let required =
+        json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] });
+    let tool = tool(&json!({ "shell": "true", "inputSchema": required }));
+    let text = Place::new(&json!([tool])).refusal("t", &json!({ "a": null }));
+    assert!(
+        text.starts_with("`a` is null, it has to be a string. "),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_no_program_takes_is_refused() {
+    let mut place = Place::new(&json!([tool(
+        &json!({ "program": ["p", "x{a}"], "env": { "B": "{b}" } })
+    )]));
+    let text = place.refusal("t", &json!({ "a": "\0" }));
+    assert!(text.starts_with("`a` has a NUL character"), "{text}");
+    let text = place.refusal("t", &json!({ "b": "\0" }));
+    assert!(text.starts_with("`b` has a NUL character"), "{text}");
+    let text = place.refusal("t", &json!({ "a": "x".repeat(128 * 1024) }));
+    assert!(
+        text.starts_with("`a` is 131073 bytes long, it has to be at most 131071"),
+        "{text}"
+    );
+    let text = place.refusal("t", &json!({ "c": "x".repeat(600_000) }));
+    assert!(
+        text.starts_with("the arguments are 600002 bytes long"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_argument_that_is_given_twice_is_refused() {
+    let mut place = Place::new(&json!([tool(&json!({ "shell": "true" }))]));
+    let body = call(1, Client::Plain, "t", &json!({ "a": "ARGUMENT" }))
+        .replace("\"ARGUMENT\"", "1,\"a\":2");
+    let reply = place.host.ask(&mut place.world, &body);
+    assert!(reply.to_string().contains("`a` is given twice"), "{reply}");
+    let body =
+        call(1, Client::Plain, "t", &json!({ "a": "ARGUMENT" })).replace("\"ARGUMENT\"", "1e999");
+    let reply = place.host.ask(&mut place.world, &body);
+    assert!(reply.to_string().contains("`a` cannot be read"), "{reply}");
+}
+
+#[test]
+fn a_result_is_what_the_tool_says_that_it_is() {
+    let result = |members: &Value| {
+        let mut place = Place::new(&json!([tool(members)]));
+        place.result("t", &json!({ "a": "x" }))
+    };
+    let text = result(&json!({ "shell": "echo hi" }));
+    assert_eq!(text["content"], json!([{ "type": "text", "text": "hi" }]));
+    assert!(text.get("structuredContent").is_none(), "{text}");
+    let json = result(
+        &json!({ "shell": "echo [1]", "output": "json", "outputSchema": { "type": "array" } }),
+    );
+    assert_eq!(json["structuredContent"], json!([1]));
+    let content =
+        result(&json!({ "shell": r#"echo [{"type":"text","text":"mine"}]"#, "output": "content" }));
+    assert_eq!(
+        content["content"],
+        json!([{ "type": "text", "text": "mine" }])
+    );
+    let image = json!({ "type": "image", "mimeType": "image/png" });
+    let image = result(&json!({ "shell": "echo hi", "output": image }));
+    assert_eq!(
+        image["content"],
+        json!([{ "type": "image", "data": "aGkK", "mimeType": "image/png" }])
+    );
+    let uri = json!({ "type": "resource", "uri": "log:///{a}", "mimeType": "text/plain" });
+    let schema = json!({ "type": "object", "properties": { "a": {} }, "required": ["a"] });
+    let resource = result(&json!({ "shell": "echo hi", "output": uri, "inputSchema": schema }));
+    let expect = json!({ "uri": "log:///x", "mimeType": "text/plain", "text": "hi\n" });
+    assert_eq!(
+        resource["content"],
+        json!([{ "type": "resource", "resource": expect }])
+    );
+    let failed = result(&json!({ "shell": "echo hi; exit 3", "output": "json" }));
+    assert_eq!(
+        (&failed["isError"], failed.get("structuredContent")),
+        (&json!(true), None)
+    );
+    assert_eq!(failed["content"][0]["text"], "exit code 3 after 0 ms\n\nhi");
+}

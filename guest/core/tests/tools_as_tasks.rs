@@ -1,0 +1,335 @@
+//! Tools of the configuration as tasks: who gets one, how long others wait, and what a record makes independent of the
+//! server that reads it.
+
+#[allow(
+    dead_code,
+    reason = "each test binary uses its own part of the fake world"
+)]
+mod support;
+
+use backburner_core::Wake;
+use serde_json::{Value, json};
+
+use support::messages::{Client, about, call};
+use support::world::EPOCH;
+use support::{FakeWorld, Host};
+
+const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// A server with one tool `t` that has these members.
+fn host(members: &Value) -> Host {
+    let mut tool = json!({ "name": "t", "description": "A tool." });
+    for (name, value) in members.as_object().expect("members") {
+        tool[name] = value.clone();
+    }
+    Host::new(&json!({ "tools": [tool] }).to_string(), "user")
+}
+
+fn ask(host: &mut Host, world: &mut FakeWorld, client: Client) -> Value {
+    host.ask(world, &call(1, client, "t", &json!({})))
+}
+
+fn text(reply: &Value) -> &str {
+    let text = reply["result"]["content"][0]["text"].as_str();
+    text.unwrap_or_else(|| panic!("no text: {reply}"))
+}
+
+/// The id of the task that a reply hands over.
+fn task(reply: &Value) -> &str {
+    assert_eq!(reply["result"]["resultType"], "task", "{reply}");
+    reply["result"]["taskId"].as_str().expect("an id")
+}
+
+#[test]
+fn usually_a_tool_is_answered_as_run_is() {
+    let mut world = FakeWorld::new(1);
+    let quick = ask(
+        &mut host(&json!({ "shell": "echo hi" })),
+        &mut world,
+        Client::Tasks,
+    );
+    assert_eq!(text(&quick), "hi");
+    let mut host = host(&json!({ "shell": "sleep 10; echo hi" }));
+    let slow = ask(&mut host, &mut world, Client::Tasks);
+    let id = task(&slow);
+    assert_eq!(slow["result"]["statusMessage"], "t: the job was started");
+    world.clock += 10_000;
+    let ended = host.get(&mut world, id);
+    assert_eq!(ended["result"]["status"], "completed");
+    assert_eq!(
+        ended["result"]["result"]["content"],
+        json!([{ "type": "text", "text": "hi" }])
+    );
+    assert_eq!(ended["result"]["result"]["resultType"], "complete");
+}
+
+#[test]
+fn a_tool_that_requires_tasks_refuses_others_before_anything_runs() {
+    let mut world = FakeWorld::new(1);
+    let members = json!({
+        "shell": "echo hi", "task": "required",
+        "inputSchema": { "type": "object", "required": ["a"], "properties": { "a": {} } },
+    });
+    let mut strict = host(&members);
+    // Before its arguments are looked at.
+    let reply = ask(&mut strict, &mut world, Client::Plain);
+    assert_eq!(reply["error"]["code"], -32021, "{reply}");
+    assert_eq!(
+        reply["error"]["data"],
+        json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } })
+    );
+    assert!(world.store.keys("").is_empty());
+    let reply = ask(&mut strict, &mut world, Client::Tasks);
+    assert!(text(&reply).starts_with("`a` is missing"), "{reply}");
+}
+
+#[test]
+fn a_tool_that_requires_tasks_never_gives_a_direct_result() {
+    let mut world = FakeWorld::new(1);
+    let mut host = host(&json!({ "shell": "echo hi", "task": "required", "idempotencyKey": "k" }));
+    let reply = ask(&mut host, &mut world, Client::Tasks);
+    assert_eq!(world.clock, EPOCH, "it does not wait");
+    let id = task(&reply).to_owned();
+    assert_eq!(host.get(&mut world, &id)["result"]["status"], "completed");
+    // The same call again gets the task of the first, also where it has ended.
+    let again = ask(&mut host, &mut world, Client::Tasks);
+    assert_eq!(task(&again), id);
+    assert_eq!(again["result"]["status"], "completed");
+}
+
+#[test]
+fn a_tool_that_never_is_a_task_is_answered_however_long_it_takes() {
+    for client in [Client::Plain, Client::Tasks] {
+        let mut world = FakeWorld::new(1);
+        let mut host = host(&json!({ "shell": "sleep 100000; echo hi", "task": "never" }));
+        let reply = ask(&mut host, &mut world, client);
+        assert_eq!(world.clock, EPOCH + 100_000_000);
+        assert_eq!(reply["result"]["resultType"], "complete");
+        assert_eq!(text(&reply), "hi");
+        // It is a durable job all the same.
+        let key = world.store.keys("task/")[0].to_owned();
+        let id = key.trim_start_matches("task/");
+        assert_eq!(host.get(&mut world, id)["result"]["status"], "completed");
+    }
+}
+
+#[test]
+fn no_timer_has_to_run_for_ever() {
+    let mut world = FakeWorld::new(1);
+    let mut host = host(&json!({ "shell": "sleep 100000", "task": "never" }));
+    host.send(&mut world, &call(1, Client::Tasks, "t", &json!({})));
+    for hour in 1..5 {
+        let pending = &host.pending["1"];
+        assert_eq!(pending.deadline, EPOCH + hour * 3_600_000);
+        assert_eq!(pending.jobs.len(), 1);
+        world.clock = pending.deadline;
+        assert!(host.wake(&mut world).is_empty());
+    }
+}
+
+#[test]
+fn a_server_that_ends_answers_even_a_call_that_waits_for_ever() {
+    let mut world = FakeWorld::new(1);
+    let mut host = host(&json!({ "shell": "sleep 100000", "task": "never" }));
+    host.send(&mut world, &call(1, Client::Tasks, "t", &json!({})));
+    let replies = host.resume(&mut world, "1", Wake::Shutdown);
+    assert!(
+        replies[0].contains("Do not call `t` again to get its result"),
+        "{}",
+        replies[0]
+    );
+}
+
+#[test]
+fn a_call_waits_as_long_as_its_tool_says() {
+    let mut world = FakeWorld::new(1);
+    let members = json!({ "shell": "sleep 60; echo [1]", "syncLimitSeconds": 2.5, "idempotencyKey": "k", "output": "json" });
+    let mut limited = host(&members);
+    let reply = ask(&mut limited, &mut world, Client::Plain);
+    assert_eq!(world.clock, EPOCH + 2_500);
+    assert_eq!(reply["result"]["isError"], false);
+    let said = text(&reply);
+    for part in [
+        "still running after 2.5 s",
+        "Call `t` again with exactly the same arguments to wait up to 2.5 s more for its result; it is not started a \
+         second time.",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    world.clock += 57_500;
+    let reply = ask(&mut limited, &mut world, Client::Plain);
+    // A repeated call is told nothing beside the output.
+    assert_eq!(
+        reply["result"]["content"],
+        json!([{ "type": "text", "text": "[1]" }])
+    );
+    assert_eq!(world.jobs.starts.len(), 1);
+}
+
+#[test]
+fn a_result_that_is_not_there_yet_breaks_no_output_schema() {
+    let mut world = FakeWorld::new(1);
+    let members =
+        json!({ "shell": "sleep 60", "output": "json", "outputSchema": { "type": "array" } });
+    let reply = ask(&mut host(&members), &mut world, Client::Plain);
+    assert_eq!(reply["result"]["isError"], true);
+    assert!(
+        reply["result"].get("structuredContent").is_none(),
+        "{reply}"
+    );
+}
+
+/// A server with two tools whose calls are the same where they have the same `a`.
+fn keyed_host() -> Host {
+    let schema = json!({ "type": "object", "properties": { "a": {}, "b": {} } });
+    let tool = |name: &str| {
+        json!({
+            "name": name, "description": "d", "program": ["sleep", "9", ["{b}"]], "inputSchema": schema,
+            "idempotencyKey": "deploy-{a}", "task": "required",
+        })
+    };
+    let config = json!({ "tools": [tool("t"), tool("u")], "directLimitMs": 0 });
+    Host::new(&config.to_string(), "user")
+}
+
+/// The ids of the tasks that calls with these arguments get, in this order.
+fn tasks(world: &mut FakeWorld, host: &mut Host, calls: &[(&str, Value)]) -> Vec<String> {
+    let mut ids = Vec::new();
+    for (tool, arguments) in calls {
+        let reply = host.ask(world, &call(1, Client::Tasks, tool, arguments));
+        ids.push(task(&reply).to_owned());
+    }
+    ids
+}
+
+#[test]
+fn calls_whose_key_is_the_same_text_are_the_same_call() {
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed_host();
+    let ids = tasks(
+        &mut world,
+        &mut host,
+        &[
+            ("t", json!({ "a": 1 })),
+            ("t", json!({ "a": "1" })),
+            ("t", json!({ "a": 2 })),
+            ("u", json!({ "a": 1 })),
+        ],
+    );
+    assert_eq!(ids[0], ids[1]);
+    assert!(
+        ids[0] != ids[2] && ids[0] != ids[3] && ids[2] != ids[3],
+        "{ids:?}"
+    );
+    let body = call(1, Client::Tasks, "t", &json!({ "a": 1, "b": "other" }));
+    let reply = host.ask(&mut world, &body);
+    assert!(
+        text(&reply).contains("\"deploy-1\", which is made of the arguments, already stands"),
+        "{reply}"
+    );
+}
+
+#[test]
+fn without_its_argument_there_is_no_key_and_run_has_keys_of_its_own() {
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed_host();
+    let ids = tasks(
+        &mut world,
+        &mut host,
+        &[
+            ("t", json!({})),
+            ("t", json!({})),
+            ("t", json!({ "a": 1 })),
+            (
+                "run",
+                json!({ "command": "sleep 9", "idempotencyKey": "deploy-1" }),
+            ),
+        ],
+    );
+    assert_ne!(ids[0], ids[1]);
+    assert_eq!(world.jobs.starts.len(), 4);
+}
+
+#[test]
+fn a_key_stands_for_its_task_whatever_else_is_configured_meanwhile() {
+    let mut world = FakeWorld::new(1);
+    let key = json!({ "shell": "sleep 9", "idempotencyKey": "k", "task": "required" });
+    let first = ask(&mut host(&key), &mut world, Client::Tasks);
+    let mut later = key.clone();
+    later["timeoutSeconds"] = json!(5);
+    later["label"] = json!("another");
+    later["cwd"] = json!("/tmp");
+    let second = ask(&mut host(&later), &mut world, Client::Tasks);
+    assert_eq!(task(&first), task(&second));
+}
+
+#[test]
+fn an_expired_task_gives_its_key_back() {
+    let mut world = FakeWorld::new(1);
+    let mut host = host(
+        &json!({ "shell": "true", "idempotencyKey": "k", "task": "required", "ttlSeconds": 60 }),
+    );
+    let first = task(&ask(&mut host, &mut world, Client::Tasks)).to_owned();
+    world.clock += 60_000;
+    let now = world.clock;
+    host.server.sweep(&mut world, now);
+    assert!(world.store.keys("toolkey/").is_empty());
+    assert_ne!(task(&ask(&mut host, &mut world, Client::Tasks)), first);
+}
+
+#[test]
+fn a_result_does_not_depend_on_the_server_that_reads_it() {
+    let members = json!({
+        "shell": "sleep 10; echo [1]", "output": "json", "outputSchema": { "type": "array", "maxItems": 1 },
+        "task": "required",
+    });
+    for config in [
+        json!({}),
+        json!({ "run": { "enabled": false } }),
+        json!({ "tools": [{ "name": "t", "description": "d", "shell": "true", "task": "never" }] }),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let id = task(&ask(&mut host(&members), &mut world, Client::Tasks)).to_owned();
+        world.clock += 10_000;
+        let mut other = Host::new(&config.to_string(), "user");
+        let reply = other.get(&mut world, &id);
+        assert_eq!(
+            reply["result"]["result"]["structuredContent"],
+            json!([1]),
+            "{reply}"
+        );
+    }
+}
+
+#[test]
+fn a_cancelled_task_has_no_result() {
+    let mut world = FakeWorld::new(1);
+    let mut host =
+        host(&json!({ "shell": "echo hi; sleep 60", "output": "json", "task": "required" }));
+    let id = task(&ask(&mut host, &mut world, Client::Tasks)).to_owned();
+    host.ask(&mut world, &about(2, "tasks/cancel", &id));
+    let reply = host.get(&mut world, &id);
+    assert_eq!(reply["result"]["status"], "cancelled", "{reply}");
+    assert!(reply["result"].get("result").is_none());
+}
+
+#[test]
+fn a_call_whose_job_is_cancelled_is_told_as_one_of_run() {
+    let mut world = FakeWorld::new(1);
+    let mut host = host(&json!({ "shell": "echo hi; sleep 60", "output": "json" }));
+    host.send(&mut world, &call(1, Client::Plain, "t", &json!({})));
+    let id = world.store.keys("task/")[0]
+        .trim_start_matches("task/")
+        .to_owned();
+    host.ask(&mut world, &about(2, "tasks/cancel", &id));
+    let reply = host.wait(&mut world);
+    assert_eq!(reply["result"]["isError"], true);
+    assert!(
+        reply["result"].get("structuredContent").is_none(),
+        "{reply}"
+    );
+    assert!(
+        text(&reply).starts_with("cancelled after") && text(&reply).ends_with("\n\nhi"),
+        "{reply}"
+    );
+}
