@@ -18,6 +18,8 @@ pub(crate) enum Verb {
     Show,
     /// Answers what it asks.
     Answer,
+    /// Runs a command, which is appended in the place of an id.
+    Run,
 }
 
 impl Verb {
@@ -26,6 +28,7 @@ impl Verb {
         match self {
             Self::Show => "show",
             Self::Answer => "answer",
+            Self::Run => "run",
         }
     }
 }

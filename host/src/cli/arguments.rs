@@ -10,18 +10,6 @@ use serde_json::{Map, Value};
 use super::inside_arguments::{AnswerOptions, AskOptions, ProgressOptions};
 use super::values::{Lasting, duration, key, label, variable, whole};
 
-/// How long a client without tasks waits, in seconds, unless the person says otherwise.
-const SYNC_LIMIT_SECONDS: u64 = 30;
-
-/// How long a client with tasks waits for a direct result, in milliseconds, unless the person says otherwise.
-const DIRECT_LIMIT_MILLISECONDS: u64 = 100;
-
-/// How long a job that is stopped may take to end by itself, in seconds, unless the person says otherwise.
-const GRACE_SECONDS: u64 = 5;
-
-/// How much of a job's output is kept, in bytes, unless the person says otherwise.
-const OUTPUT_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
-
 /// The longest message that a client may send, in bytes, unless the person says otherwise.
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -41,6 +29,15 @@ pub struct Cli {
     #[arg(long, global = true, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
     pub data_dir: Option<PathBuf>,
 
+    /// The file that configures the server and its tools [default: $BACKBURNER_CONFIG, else the first one found]
+    ///
+    /// The first one is the nearest backburner.toml of the current directory and its parents, as far as the first that has
+    /// a .git, is the home directory or belongs to another user; else the one in $XDG_CONFIG_HOME/backburner or
+    /// ~/.config/backburner, on macOS in ~/Library/Application Support/backburner. `backburner check` says which one that
+    /// is, and `--config /dev/null` is none. Give one to `show` and `cancel` only if it is needed: they look for none.
+    #[arg(long, global = true, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
+    pub config: Option<PathBuf>,
+
     /// What to do; `None` for a stdio server.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -53,6 +50,7 @@ Examples:
   backburner show ID                        what became of it, now or years later
   backburner cancel ID                      stop it and everything it started
   backburner answer ID                      answer what it asks by `backburner ask`
+  backburner check                          is the configuration file right, and which tools are there
 
 An MCP client is given the command `backburner` (or `backburner serve`) without anything else.";
 
@@ -85,26 +83,30 @@ pub enum Command {
     Ask(AskOptions),
     /// Inside a job: say how far it is
     Progress(ProgressOptions),
+    /// Check the configuration file and list the tools
+    Check(CheckOptions),
     /// Explain this program or one of its commands
     Help(HelpOptions),
 }
 
-/// How a server treats its client.
+/// How a server treats its client. What is not given is as the configuration file has it, or else as the component has it.
 #[derive(Clone, Debug, Args)]
+#[command(after_long_help = "\
+An option wins over the configuration file, which wins over the default.
+
+Exit status: 0 when the client has closed the input; 2 where the command line or the configuration file is wrong, which \
+is said as FILE:LINE:COLUMN: and the reason; 125 where it cannot serve for another reason. A file that is changed while the server runs \
+is taken up; one that is wrong then is said to be, and what held before goes on to hold.")]
 pub struct ServeOptions {
     /// How long a client without the Tasks extension waits for a command before it is told that it goes on, 0 to 3600
-    #[arg(
-        long, value_name = "SECONDS", default_value_t = SYNC_LIMIT_SECONDS,
-        value_parser = whole("seconds", 0..=3600)
-    )]
-    pub sync_limit: u64,
+    /// [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=3600))]
+    pub sync_limit: Option<u64>,
 
     /// How long a client with the Tasks extension waits for a direct result before it is given a task, 0 to 60000
-    #[arg(
-        long, value_name = "MILLISECONDS", default_value_t = DIRECT_LIMIT_MILLISECONDS,
-        value_parser = whole("milliseconds", 0..=60_000)
-    )]
-    pub direct_limit: u64,
+    /// [default: 100]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = whole("milliseconds", 0..=60_000))]
+    pub direct_limit: Option<u64>,
 
     /// The longest message that is accepted, in bytes, 1024 to 16777216 (16 MiB)
     #[arg(
@@ -113,45 +115,44 @@ pub struct ServeOptions {
     )]
     pub max_message_bytes: usize,
 
-    /// How long a job that is stopped may take to end by itself before it is killed, 0 to 600
-    #[arg(
-        long, value_name = "SECONDS", default_value_t = GRACE_SECONDS,
-        value_parser = whole("seconds", 0..=600)
-    )]
-    pub grace: u64,
+    /// How long a job that is stopped may take to end by itself before it is killed, 0 to 600 [default: 5]
+    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=600))]
+    pub grace: Option<u64>,
 
     /// How much of a job's output is kept, in bytes, 4096 to 1099511627776 (1 TiB): of more, the beginning and the end
-    #[arg(
-        long, value_name = "BYTES", default_value_t = OUTPUT_LIMIT_BYTES,
-        value_parser = whole("bytes", 4096..=1 << 40)
-    )]
-    pub output_limit: u64,
+    /// [default: 67108864 (64 MiB)]
+    #[arg(long, value_name = "BYTES", value_parser = whole("bytes", 4096..=1 << 40))]
+    pub output_limit: Option<u64>,
 }
 
 impl Default for ServeOptions {
     fn default() -> Self {
         Self {
-            sync_limit: SYNC_LIMIT_SECONDS,
-            direct_limit: DIRECT_LIMIT_MILLISECONDS,
+            sync_limit: None,
+            direct_limit: None,
             max_message_bytes: MAX_MESSAGE_BYTES,
-            grace: GRACE_SECONDS,
-            output_limit: OUTPUT_LIMIT_BYTES,
+            grace: None,
+            output_limit: None,
         }
     }
 }
 
 impl ServeOptions {
-    /// What the component is configured with: members of `configure`, as the README of the WIT has them.
+    /// What the component is configured with, as far as it was given: members of `configure`, as the README of the WIT has
+    /// them.
     #[must_use]
     pub fn component_config(&self) -> Map<String, Value> {
         let members = [
-            ("syncLimitMs", self.sync_limit * 1000),
+            ("syncLimitMs", self.sync_limit.map(|seconds| seconds * 1000)),
             ("directLimitMs", self.direct_limit),
-            ("graceMs", self.grace * 1000),
+            ("graceMs", self.grace.map(|seconds| seconds * 1000)),
             ("outputLimitBytes", self.output_limit),
         ];
-        let members = members.map(|(name, value)| (name.to_owned(), value.into()));
-        members.into_iter().collect()
+        let given = members.into_iter().filter_map(|(name, value)| {
+            let value = value?;
+            Some((name.to_owned(), value.into()))
+        });
+        given.collect()
     }
 }
 
@@ -174,7 +175,7 @@ Exit status:
   123 where its task was cancelled
   124 where it was stopped because of --timeout
   125 where it could not be started, its end is not known, or backburner itself failed
-  2   for a wrong command line
+  2   for a wrong command line or configuration file
 Ctrl-C (SIGINT) and SIGTERM end backburner, which a shell shows as 130 and 143; the job goes on, and the message says so. \
 With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
 started. A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
@@ -255,6 +256,16 @@ pub struct CancelOptions {
     pub id: String,
 }
 
+/// What to check: the configuration file that `--config` names, or that is found.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Output: the name of the file and the tools that a client is offered, on standard output. What is wrong is said on standard \
+error as FILE:LINE:COLUMN: and the reason. No data directory is needed, and nothing is run.
+
+Exit status: 0 where the configuration is right, also where there is no file; 2 where it is wrong or cannot be read; 125 \
+where backburner itself failed.")]
+pub struct CheckOptions {}
+
 /// What to explain.
 #[derive(Debug, Args)]
 pub struct HelpOptions {
@@ -316,19 +327,44 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_not_told_anything_has_the_defaults() {
-        let Ok(Some(Command::Serve(options))) = parse(&["serve"]).map(|cli| cli.command) else {
-            panic!("`serve` is a command");
-        };
-        assert_eq!(
-            options.component_config(),
-            ServeOptions::default().component_config()
-        );
+    fn the_configuration_file_may_be_named_anywhere() {
+        for line in [
+            ["--config", "f", "show", "ID"],
+            ["show", "--config", "f", "ID"],
+        ] {
+            let cli = parse(&line).expect("it is right");
+            assert_eq!(cli.config.as_deref(), Some(std::path::Path::new("f")));
+        }
+        parse(&["--config", "", "check"]).expect_err("that is no name");
+    }
+
+    fn serve(line: &[&str]) -> ServeOptions {
+        match parse(line).map(|cli| cli.command) {
+            Ok(Some(Command::Serve(options))) => options,
+            other => panic!("{line:?} is no `serve`: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_not_told_anything_leaves_all_to_the_file() {
+        let options = serve(&["serve"]);
+        assert_eq!(options.component_config(), Map::new());
         assert_eq!(
             options.max_message_bytes,
             ServeOptions::default().max_message_bytes
         );
-        let config = r#"{"directLimitMs":100,"graceMs":5000,"outputLimitBytes":67108864,"syncLimitMs":30000}"#;
+    }
+
+    #[test]
+    fn what_a_server_is_told_is_a_member_of_its_configuration() {
+        let line = "serve --sync-limit 1 --direct-limit 2 --grace 3 --output-limit 4096";
+        let options = serve(&line.split(' ').collect::<Vec<_>>());
+        let config =
+            r#"{"directLimitMs":2,"graceMs":3000,"outputLimitBytes":4096,"syncLimitMs":1000}"#;
         assert_eq!(Value::from(options.component_config()).to_string(), config);
+        assert_eq!(
+            serve(&["serve", "--grace", "0"]).component_config().len(),
+            1
+        );
     }
 }

@@ -14,7 +14,9 @@ use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
-use super::{Cli, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage};
+use super::{
+    Cli, Place, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage,
+};
 use crate::clock::now_ms;
 use crate::stream::Stream;
 
@@ -22,7 +24,8 @@ use crate::stream::Stream;
 ///
 /// # Errors
 /// Where it was not started, its end cannot be followed, or the person does not want to wait for it.
-pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Result<ExitCode> {
+pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitCode> {
+    let data_dir = place.data_dir;
     if options
         .command
         .first()
@@ -34,7 +37,7 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     let key = options.key.clone();
     let words = options.command.clone();
     let call = json!({"name": "run", "arguments": arguments(options)?});
-    let mut client = Client::start(data_dir)?;
+    let mut client = Client::start(place)?;
     let called_at = now_ms();
     let begun = begin(&mut client, call).inspect_err(|error| {
         // Not where the server is what failed.
@@ -262,7 +265,7 @@ fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
             ClientError::Refused { message, .. } => {
                 anyhow::anyhow!(refusal(&message, key.as_deref()))
             }
-            ClientError::Unable => error.into(),
+            ClientError::Unable | ClientError::Misconfigured => error.into(),
             error => anyhow::Error::from(error).context(UNKNOWN_START),
         })
         .and_then(begun)

@@ -4,6 +4,8 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
+
 use super::code;
 use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
 use super::ticker::Ticker;
@@ -19,19 +21,30 @@ use crate::store::Store;
 pub struct Pool {
     server: ServerPre<State>,
     ticker: Ticker,
-    config: String,
     store: Arc<dyn Store>,
     jobs: Arc<dyn Jobs>,
     instances: Mutex<Instances>,
     returned: Condvar,
     /// The reply where there is no instance to ask for one: an error that cannot name its request.
     last_words: Option<String>,
+    /// Tells the number of the configuration.
+    configured: watch::Sender<u64>,
+}
+
+/// What instances are configured with.
+#[derive(Debug)]
+struct Config {
+    /// Greater than that of every one before it.
+    number: u64,
+    json: String,
 }
 
 /// Where the instances are.
-#[derive(Default)]
 struct Instances {
-    /// Last in, first out: the instance whose memory is still in the processor's cache goes first.
+    /// What new ones are configured with.
+    config: Arc<Config>,
+    /// All of them with the present configuration. Last in, first out: the instance whose memory is still in the
+    /// processor's cache goes first.
     idle: Vec<Instance>,
     /// How many are at work.
     lent: usize,
@@ -45,7 +58,7 @@ struct Instances {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("config", &self.config)
+            .field("config", &self.instances().config)
             .finish_non_exhaustive()
     }
 }
@@ -57,32 +70,40 @@ pub enum PoolError {
     #[error("the embedded component cannot be used on this machine: {0:#}")]
     Component(wasmtime::Error),
     /// The component refuses its configuration.
-    #[error("the configuration is refused: {}{reason}", before_reason(at))]
-    Config {
-        /// A JSON pointer to the member that is wrong; empty for the whole.
-        at: String,
-        /// What is wrong and what is expected, in words.
-        reason: String,
-    },
+    #[error("the configuration is refused: {0}")]
+    Config(BadConfig),
     /// The thread that interrupts runaway guests, or one to run them on, could not be started.
     #[error("cannot start a thread")]
     Thread(#[from] std::io::Error),
+    /// Whoever was to configure the component panicked, which has been reported: this is a bug.
+    #[error("a thread panicked")]
+    Panicked,
 }
 
-/// The place of an error before its words.
-fn before_reason(at: &str) -> String {
-    match at {
-        "" => String::new(),
-        at => format!("{at}: "),
+/// What the component refuses in a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct BadConfig {
+    /// The wrong member, as a JSON pointer (RFC 6901); empty for the whole.
+    pub at: String,
+    /// Why, in words that say what is expected.
+    pub reason: String,
+}
+
+impl fmt::Display for BadConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.at.is_empty() {
+            write!(f, "{}: ", self.at)?;
+        }
+        f.write_str(&self.reason)
     }
 }
 
 impl From<ConfigError> for PoolError {
     fn from(error: ConfigError) -> Self {
-        Self::Config {
+        Self::Config(BadConfig {
             at: error.at,
             reason: error.reason,
-        }
+        })
     }
 }
 
@@ -106,22 +127,65 @@ impl Pool {
     ) -> Result<Self, PoolError> {
         let (engine, component) = code::loaded()?;
         let server = ServerPre::new(linker(&engine)?.instantiate_pre(&component)?)?;
+        let config = Arc::new(Config {
+            number: 0,
+            json: config,
+        });
         let mut pool = Self {
             server,
             ticker: Ticker::start(engine)?,
-            config,
             store,
             jobs,
-            instances: Mutex::default(),
+            instances: Mutex::new(Instances {
+                config: Arc::clone(&config),
+                idle: Vec::new(),
+                lent: 0,
+                ended: 0,
+                is_short: false,
+            }),
             returned: Condvar::new(),
             last_words: None,
+            configured: watch::Sender::new(0),
         };
-        let mut first = pool.make()?;
+        let mut first = pool.make(&config.json)?;
         pool.last_words = first.call(&pool.ticker, |guest, store| {
             guest.call_refuse(store, "", Refusal::Trapped)
         })?;
         pool.instances().idle.push(first);
         Ok(pool)
+    }
+
+    /// Has all calls from now on work with another configuration, as that of [`Pool::new`]. A call that is being worked on
+    /// goes on with the one it began with; a request that waits goes on with either.
+    ///
+    /// Blocks for as long as it takes to make an instance.
+    ///
+    /// # Errors
+    /// See [`PoolError`]; then the configuration from before goes on to hold.
+    pub fn configure(&self, config: &str) -> Result<(), PoolError> {
+        if self.instances().config.json == config {
+            return Ok(());
+        }
+        let first = self.make(config)?;
+        let mut instances = self.instances();
+        let number = instances.config.number + 1;
+        instances.config = Arc::new(Config {
+            number,
+            json: config.to_owned(),
+        });
+        let replaced = mem::replace(&mut instances.idle, vec![first]);
+        self.configured.send_replace(number);
+        drop(instances);
+        // A call may wait for an instance, whichever.
+        self.returned.notify_one();
+        drop(replaced);
+        Ok(())
+    }
+
+    /// Tells of each configuration that is another one than before, for whoever passes it on: the tools may be others. It is
+    /// seen after calls have begun to work with it.
+    pub fn configured(&self) -> watch::Receiver<u64> {
+        self.configured.subscribe()
     }
 
     /// The jobs that the component starts, for whoever waits for one.
@@ -209,11 +273,12 @@ impl Pool {
         &self,
         work: impl FnOnce(&mut Instance, &Ticker) -> wasmtime::Result<T>,
     ) -> wasmtime::Result<T> {
-        let lent = self
+        let (lent, config) = self
             .lend()
             .map_err(|error| wasmtime::format_err!("{error}"))?;
         let mut loan = Loan {
             pool: self,
+            config,
             whole: None,
         };
         // Declared after the loan, so that an instance that traps is dropped before the loan ends.
@@ -223,19 +288,22 @@ impl Pool {
         Ok(result)
     }
 
-    /// An idle instance, or a new one. Where none can be made, say since address space is limited, it waits for one
-    /// that is lent: fewer calls at the same time are better than none.
-    fn lend(&self) -> Result<Instance, PoolError> {
+    /// An idle instance, or a new one, and what it is configured with. Where none can be made, say since address space is
+    /// limited, it waits for one that is lent: fewer calls at the same time are better than none.
+    fn lend(&self) -> Result<(Instance, Arc<Config>), PoolError> {
         let mut instances = self.instances();
         loop {
             instances.lent += 1;
+            let config = Arc::clone(&instances.config);
             if let Some(instance) = instances.idle.pop() {
-                return Ok(instance);
+                return Ok((instance, config));
             }
             let ended = instances.ended;
             drop(instances);
-            let made = self.make();
-            let Err(error) = made else { return made };
+            let error = match self.make(&config.json) {
+                Ok(made) => return Ok((made, config)),
+                Err(error) => error,
+            };
             instances = self.instances();
             instances.lent -= 1;
             if instances.ended != ended {
@@ -263,20 +331,27 @@ impl Pool {
         }
     }
 
-    /// Ends a loan, with what comes back of it.
-    fn take_back(&self, instance: Option<Instance>) {
+    /// Ends a loan, with what comes back of it. An instance that was configured otherwise than they are now is dropped.
+    fn take_back(&self, instance: Option<Instance>, config: &Config) {
         let mut instances = self.instances();
         instances.lent -= 1;
         instances.ended += 1;
-        instances.idle.extend(instance);
+        let outdated = if instances.config.number == config.number {
+            instances.idle.extend(instance);
+            None
+        } else {
+            instance
+        };
         self.returned.notify_one();
+        drop(instances);
+        drop(outdated);
     }
 
-    fn make(&self) -> Result<Instance, PoolError> {
+    fn make(&self, config: &str) -> Result<Instance, PoolError> {
         let state = State::new(Arc::clone(&self.store), Arc::clone(&self.jobs));
         let mut instance = Instance::new(&self.server, state)?;
         instance.call(&self.ticker, |guest, store| {
-            guest.call_configure(store, &self.config)
+            guest.call_configure(store, config)
         })??;
         Ok(instance)
     }
@@ -292,12 +367,14 @@ impl Pool {
 /// An instance is lent for as long as this lives.
 struct Loan<'a> {
     pool: &'a Pool,
+    /// What it is configured with.
+    config: Arc<Config>,
     /// What is to come back: nothing unless the call ended well.
     whole: Option<Instance>,
 }
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        self.pool.take_back(self.whole.take());
+        self.pool.take_back(self.whole.take(), &self.config);
     }
 }

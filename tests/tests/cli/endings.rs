@@ -2,9 +2,9 @@
 
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
-use backburner_tests::{PATIENCE, TestDir, binary, supervisor_of_task, until};
+use backburner_tests::{PATIENCE, TestDir, program, supervisor_of_task, until};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{assert_plain, backburner, backburner_printing_to, done, show_json, task_id};
@@ -50,7 +50,7 @@ fn a_timeout_may_be_a_fraction() {
 
 /// A run that is followed in the background.
 fn follow(dir: &TestDir, arguments: &[&str]) -> (Child, String) {
-    let mut child = Command::new(binary())
+    let mut child = program()
         .arg("--data-dir")
         .arg(dir.data())
         .arg("run")
@@ -248,7 +248,7 @@ fn a_reader_that_made_its_pipe_not_to_block_gets_everything() {
 fn whoever_does_not_read_what_is_said_gets_the_data_and_the_status() {
     let dir = TestDir::new();
     let run = |arguments: &[&str]| {
-        let mut command = Command::new(binary());
+        let mut command = program();
         command.arg("--data-dir").arg(dir.data()).args(arguments);
         let full = std::fs::File::create("/dev/full").expect("it is there");
         let output = command.stdin(Stdio::null()).stderr(full).output();

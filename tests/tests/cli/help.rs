@@ -14,8 +14,11 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
         "run",
         "show",
         "cancel",
+        "check",
         "--data-dir",
         "BACKBURNER_DIR",
+        "--config",
+        "BACKBURNER_CONFIG",
     ] {
         assert!(
             help.stdout.contains(command),
@@ -38,6 +41,7 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
         ),
         ("show", ["--json", "ID", "Exit status"]),
         ("cancel", ["ID", "Exit status", "--data-dir"]),
+        ("check", ["--config", "Exit status", "FILE:LINE:COLUMN"]),
     ] {
         let help = backburner(&dir, &[command, "--help"]);
         assert_eq!(help.status, Some(0));

@@ -7,9 +7,9 @@ mod questions;
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use backburner_tests::{PATIENCE, TestDir, binary, until};
+use backburner_tests::{PATIENCE, TestDir, program, until};
 use serde_json::Value;
 
 /// What a command printed, and how it ended.
@@ -26,7 +26,7 @@ fn backburner(dir: &TestDir, arguments: &[&str]) -> Done {
 
 /// The program with something on its standard input.
 fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>) -> Done {
-    let mut child = Command::new(binary())
+    let mut child = program()
         .arg("--data-dir")
         .arg(dir.data())
         .args(arguments)
@@ -45,7 +45,7 @@ fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>
 
 /// The program with something else for its standard output.
 fn backburner_printing_to(dir: &TestDir, arguments: &[&str], output: impl Into<Stdio>) -> Done {
-    let mut command = Command::new(binary());
+    let mut command = program();
     command.arg("--data-dir").arg(dir.data()).args(arguments);
     let output = command
         .stdin(Stdio::null())
