@@ -58,7 +58,10 @@ impl Burial<'_> {
         let same_boot = named.map(|it| it.boot_id == self.boot_id);
         // In another boot the recorded numbers are those of strangers. Without a record nobody knows: its supervisor and
         // its environment are proof enough.
-        let started = same_boot.and_then(|same| self.directory.started().filter(|_| same));
+        let started = match same_boot {
+            Some(true) => self.directory.started()?,
+            _ => None,
+        };
         Ok(Remains {
             condition,
             origin,
@@ -72,7 +75,7 @@ impl Burial<'_> {
         let mut found = Found::Nothing;
         // Nothing of another boot can run.
         if remains.same_boot != Some(false) {
-            if remains.condition == Condition::Whole && self.has_supervisor() {
+            if remains.condition == Condition::Whole && self.has_supervisor()? {
                 // It holds another FIFO than the one that is there.
                 remains.condition = Condition::Damaged;
             }
@@ -125,21 +128,23 @@ impl Burial<'_> {
     }
 
     /// Whether the supervisor lives after all. One that was killed has no command line any more when its FIFO ends.
-    fn has_supervisor(&self) -> bool {
-        let everything = processes::all();
-        everything
-            .iter()
-            .any(|seen| processes::supervises(seen, self.id))
+    fn has_supervisor(&self) -> io::Result<bool> {
+        for seen in processes::all()? {
+            if processes::supervises(&seen, self.id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether nobody can tell if the job runs: its processes would not be seen, and neither its files nor the time prove
     /// that its supervisor has ended.
     fn is_unknowable(&self, remains: &Remains) -> io::Result<bool> {
         // Whoever reserved an id had found nothing of the job, and there is nothing else to go by.
-        if processes::are_listed() || remains.condition == Condition::Reserved {
+        if processes::are_listed()? || remains.condition == Condition::Reserved {
             return Ok(false);
         }
-        let has_ended = self.directory.has_alive()? && !self.directory.is_listened_to();
+        let has_ended = self.directory.has_alive()? && !self.directory.is_listened_to()?;
         Ok(!has_ended && self.started_at(remains)? >= clock::boot_ms())
     }
 
@@ -164,22 +169,23 @@ impl Burial<'_> {
         let mut found = Found::Nothing;
         let is_own = Cell::new(false);
         let find = || {
-            let everything = members(self.id, remains.started.as_ref());
+            let everything = members(self.id, remains.started.as_ref())?;
             let (own, others): (Vec<Seen>, Vec<Seen>) = everything.into_iter().partition(is_this);
             is_own.set(is_own.get() || !own.is_empty());
             if !others.is_empty() {
                 self.mark_found(remains);
             }
-            others
+            Ok(others)
         };
-        let is_new_member = |seen: &Seen| processes::belongs_to(seen, self.id) && !is_this(seen);
+        let is_new_member =
+            |seen: &Seen| Ok(!is_this(seen) && processes::belongs_to(seen, self.id)?);
         let mut looks = 0;
         while looks < BURIAL_LOOKS {
             looks += 1;
-            if !processes::freeze_and_kill(find).is_empty() {
+            if !processes::freeze_and_kill(find)?.is_empty() {
                 std::thread::sleep(pause);
                 pause *= 2;
-            } else if let Some(new) = processes::watch_new(BURIAL_WATCH, is_new_member) {
+            } else if let Some(new) = processes::watch_new(BURIAL_WATCH, is_new_member)? {
                 self.mark_found(remains);
                 processes::signal(&new, Signal::KILL);
             } else {
@@ -239,15 +245,18 @@ fn loss(condition: Condition, same_boot: bool, found: Found) -> Loss {
 
 /// What provably belongs to the job: its supervisor, processes with its id in their environment, the command itself,
 /// their descendants, and the job's session as long as one of these is in it.
-fn members(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
-    let everything: Vec<Seen> = processes::all();
+fn members(id: Uuid, started: Option<&Started>) -> io::Result<Vec<Seen>> {
+    let everything: Vec<Seen> = processes::all()?;
     let is_command = |seen: &Seen| {
         started.is_some_and(|it| it.pid == seen.pid && it.start_ticks == seen.start_ticks)
     };
-    let is_proven = |seen: &Seen| {
-        is_command(seen) || processes::belongs_to(seen, id) || processes::supervises(seen, id)
-    };
-    let mut proven: Vec<Seen> = everything.iter().copied().filter(is_proven).collect();
+    let mut proven: Vec<Seen> = Vec::new();
+    for seen in &everything {
+        if is_command(seen) || processes::belongs_to(seen, id)? || processes::supervises(seen, id)?
+        {
+            proven.push(*seen);
+        }
+    }
     // As long as one process is in it, a session keeps its number: nobody else can have been given that.
     if let Some(session) = started.map(|it| it.session)
         && proven.iter().any(|seen| seen.session == session)
@@ -262,7 +271,7 @@ fn members(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
     let roots: Vec<i32> = proven.iter().map(|seen| seen.pid).collect();
     proven.extend(processes::below(&everything, &roots));
     proven.retain(|seen| seen.stage != Stage::Zombie);
-    proven
+    Ok(proven)
 }
 
 /// Whether a process is the one that asks.

@@ -86,8 +86,9 @@ pub trait Jobs: Send + Sync {
     /// Where a supervisor ended without an outcome this kills what is left of its job first.
     ///
     /// # Errors
-    /// [`Failure`] where the job's files cannot be read, where they are damaged and processes cannot be listed, so that
-    /// nobody knows whether it runs, and where its supervisor is gone and this process is a part of it.
+    /// [`Failure`] where the job's files cannot be read, where its supervisor is gone and processes cannot be looked at now,
+    /// where its files are damaged and processes are not listed at all, so that nobody knows whether it runs, and where its
+    /// supervisor is gone and this process is a part of it.
     fn inspect(&self, id: Uuid) -> Result<State, Failure>;
 
     /// Reads output in the order of arrival, from the first kept byte at or after `offset`.

@@ -8,5 +8,6 @@ mod inside;
 mod lab;
 mod output;
 mod privacy;
+mod shortage;
 mod stopping;
 mod unlisted;

@@ -165,8 +165,9 @@ fn carry_out(id: Uuid, directory: &JobDirectory) -> io::Result<()> {
 
 fn record_started(directory: &JobDirectory, pid: Pid) {
     let pid = pid.as_raw_nonzero().get();
-    let start_ticks = processes::look(pid).map_or(0, |seen| seen.start_ticks);
-    // On a full disk it is not recorded: what is left of a lost job is found by its environment too.
+    // What is not known, or on a full disk not recorded: what is left of a lost job is found by its environment too.
+    let seen = processes::look(pid).ok().flatten();
+    let start_ticks = seen.map_or(0, |seen| seen.start_ticks);
     let session = rustix::process::getpid().as_raw_nonzero().get();
     let started = Started {
         pid,
