@@ -4,7 +4,6 @@
 //! Several processes may do this at the same time, and each of them may be killed in the middle of it: no
 //! step depends on being the only one, and the first outcome that is written stays.
 
-use std::cell::Cell;
 use std::io;
 use std::time::Instant;
 
@@ -12,9 +11,9 @@ use rustix::process::Signal;
 use uuid::Uuid;
 
 use super::directory::{Condition, JobDirectory, Origin, Started};
-use super::limits::{BURIAL, BURIAL_LOOKS, BURIAL_PAUSE, BURIAL_WATCH};
+use super::limits::{BURIAL, BURIAL_LOOKS, BURIAL_PAUSE, UNCLEAR_PAUSE};
 use super::model::{End, Loss, Outcome};
-use super::processes::{self, Seen, Stage};
+use super::processes::{self, Glance, Newcomers, Seen, Stage, Turn};
 use super::{clock, files, output};
 
 /// A job to bury.
@@ -31,7 +30,7 @@ pub(crate) struct Burial<'a> {
 
 impl Burial<'_> {
     /// Makes sure that nothing of the job runs and that it has an outcome, which is given; `None` where
-    /// something that was killed has not disappeared yet.
+    /// something of it may be there still.
     ///
     /// The caller has seen that there is no supervisor to be reached, and that there was no outcome after that.
     ///
@@ -167,40 +166,77 @@ impl Burial<'_> {
         let deadline = Instant::now() + BURIAL;
         let mut pause = BURIAL_PAUSE;
         let mut found = Found::Nothing;
-        let is_own = Cell::new(false);
+        let mut is_own = false;
+        let mut looks = 0;
+        while looks < BURIAL_LOOKS {
+            let look = self.look(remains, deadline, &mut is_own)?;
+            match look {
+                Look::Nothing => {
+                    looks += 1;
+                    continue;
+                }
+                Look::Unknown => {}
+                Look::Killed | Look::KilledNew => {
+                    found = Found::Killed;
+                    looks = 0;
+                }
+            }
+            if look == Look::Killed {
+                std::thread::sleep(pause);
+                pause *= 2;
+            }
+            if Instant::now() >= deadline {
+                return Ok(Found::StillThere);
+            }
+        }
+        if is_own {
+            return Err(io::Error::other(INSIDE));
+        }
+        Ok(found)
+    }
+
+    /// Looks for what lives of the job, and kills it.
+    fn look(&self, remains: &Remains, deadline: Instant, is_own: &mut bool) -> io::Result<Look> {
+        // Before the table is read: whatever is not met in it has a number after this one.
+        let mut newcomers = Newcomers::since(processes::newest()?);
         let find = || {
-            let everything = members(self.id, remains.started.as_ref())?;
-            let (own, others): (Vec<Seen>, Vec<Seen>) = everything.into_iter().partition(is_this);
-            is_own.set(is_own.get() || !own.is_empty());
+            let Members { proven, unclear } = members(self.id, remains.started.as_ref())?;
+            newcomers.add_unclear(&unclear);
+            let (own, others): (Vec<Seen>, Vec<Seen>) = proven.into_iter().partition(is_this);
+            *is_own |= !own.is_empty();
             if !others.is_empty() {
                 self.mark_found(remains);
             }
             Ok(others)
         };
-        let is_new_member =
-            |seen: &Seen| Ok(!is_this(seen) && processes::belongs_to(seen, self.id)?);
-        let mut looks = 0;
-        while looks < BURIAL_LOOKS {
-            looks += 1;
-            if !processes::freeze_and_kill(find)?.is_empty() {
-                std::thread::sleep(pause);
-                pause *= 2;
-            } else if let Some(new) = processes::watch_new(BURIAL_WATCH, is_new_member)? {
+        if !processes::freeze_and_kill(find)?.is_empty() {
+            return Ok(Look::Killed);
+        }
+        match self.watch(newcomers, deadline)? {
+            Turn::Found(newcomer) => {
                 self.mark_found(remains);
-                processes::signal(&new, Signal::KILL);
-            } else {
-                continue;
+                processes::signal(&newcomer, Signal::KILL);
+                Ok(Look::KilledNew)
             }
-            found = Found::Killed;
-            looks = 0;
+            Turn::Quiet => Ok(Look::Nothing),
+            Turn::Passed | Turn::Unclear | Turn::Lost => Ok(Look::Unknown),
+        }
+    }
+
+    /// Looks at what was started since, until something is found, nothing is new or nobody can tell.
+    fn watch(&self, mut newcomers: Newcomers, deadline: Instant) -> io::Result<Turn> {
+        loop {
+            let newest = processes::newest()?;
+            let turn = newcomers.turn(newest, |pid| processes::glance(pid, self.id))?;
+            match turn {
+                Turn::Found(_) | Turn::Quiet | Turn::Lost => return Ok(turn),
+                Turn::Passed => {}
+                Turn::Unclear => std::thread::sleep(UNCLEAR_PAUSE),
+            }
             if Instant::now() >= deadline {
-                return Ok(Found::StillThere);
+                return Ok(turn);
             }
         }
-        if is_own.get() {
-            return Err(io::Error::other(INSIDE));
-        }
-        Ok(found)
     }
 }
 
@@ -222,6 +258,19 @@ struct Remains {
     started: Option<Started>,
 }
 
+/// What one look at all processes, and at those that are started during it, came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// Nothing of the job was there.
+    Nothing,
+    /// Nothing was found, and there may have been something: so many processes were started that it does not count.
+    Unknown,
+    /// Something was, and has been killed.
+    Killed,
+    /// Something that is not in the table was, and has been killed. It may have started the next one already.
+    KilledNew,
+}
+
 /// What was found of a job among the processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
@@ -229,7 +278,8 @@ enum Found {
     Nothing,
     /// Something, which has been killed and is gone.
     Killed,
-    /// Something that was killed and has not disappeared yet.
+    /// Something that was killed and has not disappeared yet, or starts itself anew faster than it is killed; or nobody
+    /// could tell in time.
     StillThere,
 }
 
@@ -243,18 +293,28 @@ fn loss(condition: Condition, same_boot: bool, found: Found) -> Loss {
     }
 }
 
+/// The processes of a job, as the table of all shows them.
+struct Members {
+    /// Those that certainly are.
+    proven: Vec<Seen>,
+    /// The numbers of those that may be, in their order.
+    unclear: Vec<i32>,
+}
+
 /// What provably belongs to the job: its supervisor, processes with its id in their environment, the command itself,
 /// their descendants, and the job's session as long as one of these is in it.
-fn members(id: Uuid, started: Option<&Started>) -> io::Result<Vec<Seen>> {
+fn members(id: Uuid, started: Option<&Started>) -> io::Result<Members> {
     let everything: Vec<Seen> = processes::all()?;
     let is_command = |seen: &Seen| {
         started.is_some_and(|it| it.pid == seen.pid && it.start_ticks == seen.start_ticks)
     };
-    let mut proven: Vec<Seen> = Vec::new();
+    let (mut proven, mut unclear): (Vec<Seen>, Vec<i32>) = Default::default();
     for seen in &everything {
-        if is_command(seen) || processes::belongs_to(seen, id)? || processes::supervises(seen, id)?
-        {
+        let glance = processes::recognize(seen, id)?;
+        if is_command(seen) || glance == Glance::Wanted(*seen) || processes::supervises(seen, id)? {
             proven.push(*seen);
+        } else if glance == Glance::Unclear {
+            unclear.push(seen.pid);
         }
     }
     // As long as one process is in it, a session keeps its number: nobody else can have been given that.
@@ -271,7 +331,8 @@ fn members(id: Uuid, started: Option<&Started>) -> io::Result<Vec<Seen>> {
     let roots: Vec<i32> = proven.iter().map(|seen| seen.pid).collect();
     proven.extend(processes::below(&everything, &roots));
     proven.retain(|seen| seen.stage != Stage::Zombie);
-    Ok(proven)
+    unclear.sort_unstable();
+    Ok(Members { proven, unclear })
 }
 
 /// Whether a process is the one that asks.

@@ -61,8 +61,10 @@ use uuid::Uuid;
 
 /// Work that outlives the process that started it.
 ///
-/// Every method may be called from several threads and several processes at the same time; each blocks
-/// for a few system calls and never for a job.
+/// Every method may be called from several threads and several processes at the same time; each blocks for a few system
+/// calls and never for a job that has a supervisor. Whoever inspects or stops one that lost it blocks for as long as it
+/// takes to find and kill what is left of it, which is a fraction of a second, and at most for two and what it takes to
+/// read the table of all processes a few times.
 pub trait Jobs: Send + Sync {
     /// Starts a job and returns when it is certain to be started; each id at most once, ever.
     ///

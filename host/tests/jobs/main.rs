@@ -1,5 +1,6 @@
 //! The jobs engine with real supervisors and real processes.
 
+mod chain;
 mod damage;
 mod durability;
 mod ending;

@@ -8,6 +8,7 @@ use std::io;
 
 use rustix::process::{Pid, Signal};
 
+mod newcomers;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
 mod system;
@@ -15,8 +16,9 @@ mod system;
 #[path = "portable.rs"]
 mod system;
 
+pub(crate) use newcomers::{Glance, Newcomers, Turn};
 pub(crate) use system::{
-    all, are_listed, belongs_to, command_line, look, signal, supervises, watch_new,
+    all, are_listed, command_line, glance, look, newest, recognize, signal, supervises,
 };
 
 /// A process as it was seen at one moment.
@@ -52,6 +54,8 @@ pub(crate) enum Stage {
     Headless,
     /// Nothing: it only waits for its parent to notice.
     Zombie,
+    /// Something that is the kernel's own, and has no memory.
+    Kernel,
 }
 
 /// Every process below `root` that has not ended.

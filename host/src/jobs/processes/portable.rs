@@ -2,23 +2,19 @@
 //! which its supervisor signals as a whole, and a lost job's processes are not found.
 
 use std::io;
-use std::time::Duration;
 
 use rustix::process::Signal;
 use uuid::Uuid;
 
-use super::Seen;
+use super::{Glance, Seen};
 
 /// None is ever seen.
 pub(crate) fn all() -> io::Result<Vec<Seen>> {
     Ok(Vec::new())
 }
 
-/// None is ever seen.
-pub(crate) fn watch_new(
-    _duration: Duration,
-    _find: impl Fn(&Seen) -> io::Result<bool>,
-) -> io::Result<Option<Seen>> {
+/// Nobody says so.
+pub(crate) fn newest() -> io::Result<Option<i32>> {
     Ok(None)
 }
 
@@ -35,9 +31,14 @@ pub(crate) fn look(_pid: i32) -> io::Result<Option<Seen>> {
 /// There is nobody to signal.
 pub(crate) fn signal(_seen: &Seen, _signal: Signal) {}
 
-/// None is known to.
-pub(crate) fn belongs_to(_seen: &Seen, _id: Uuid) -> io::Result<bool> {
-    Ok(false)
+/// None is known.
+pub(crate) fn recognize(_seen: &Seen, _id: Uuid) -> io::Result<Glance> {
+    Ok(Glance::Other)
+}
+
+/// Nothing is known of any number.
+pub(crate) fn glance(_pid: i32, _id: Uuid) -> io::Result<Glance> {
+    Ok(Glance::Other)
 }
 
 /// None is known to.
