@@ -35,8 +35,8 @@ pub(crate) struct WaitingCall {
     /// Whether the task is that of an earlier call with the same idempotency key, so that nothing was run for this
     /// one.
     pub(crate) is_repeated: bool,
-    /// Where the job was not known yet: until when it may still be started, in milliseconds since 1970. `None` where it
-    /// was known.
+    /// Where the job was not known yet: when to look again since it can start no more then, or since nobody knew at the
+    /// last look until when it can, in milliseconds since 1970. `None` where it was known.
     pub(crate) start_by: Option<u64>,
     /// Where the task could not be looked at: when to look again, in milliseconds since 1970, whether or not its job
     /// has ended.
