@@ -12,7 +12,7 @@ use super::{CancelOptions, show_command, terminal};
 /// Cancels a task and waits for its end, which may be another where the job was quicker.
 ///
 /// # Errors
-/// Where there is no such task, the server does not answer, or the person does not want to wait.
+/// Where there is no such task, the server does not answer, the person does not want to wait, or it cannot be printed.
 pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow::Result<ExitCode> {
     let id = &options.id;
     let earlier = Earlier::new(data_dir, id)?;
@@ -22,8 +22,9 @@ pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow
         .map_err(|error| earlier.explain_and_advise(error.into()))?;
     match follow(&mut client, id).map_err(|error| earlier.explain_and_advise(error))? {
         Followed::Ended(task) => {
-            terminal::print(&format!("task {id}: {}", task.status.name()))?;
+            let printed = terminal::print(&format!("task {id}: {}", task.status.name()));
             terminal::say(&task.message());
+            printed?;
             Ok(ExitCode::SUCCESS)
         }
         Followed::Left(interruption) => {

@@ -17,6 +17,7 @@ mod output;
 mod plain;
 mod run;
 mod show;
+mod signals;
 mod task;
 mod terminal;
 mod values;
@@ -30,6 +31,7 @@ pub use self::arguments::{
     CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
 use self::client::{ClientError, Interruption};
+use self::terminal::PrintError;
 use crate::shell_word;
 
 /// Reads the command line. Where it asks for help, or is wrong, that is told and this gives the exit status.
@@ -48,7 +50,7 @@ pub fn parse() -> Result<Cli, ExitCode> {
             // A wrong command line stays one where nobody can be told; and nobody reads any more, as with `| head`.
             Err(_) if told.use_stderr() => status.into(),
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => status.into(),
-            Err(error) => report(Err(error.into())),
+            Err(error) => report(Err(PrintError::Failed(error).into())),
         }
     })
 }
@@ -96,6 +98,9 @@ pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
     // A server that could not serve has said so on the same standard error.
     if !matches!(error.downcast_ref(), Some(ClientError::Unable)) {
         terminal::say(&format!("backburner: {error:#}"));
+    }
+    if let Some(&PrintError::Left(interruption)) = error.downcast_ref() {
+        return die_of(interruption);
     }
     match error.downcast_ref() {
         Some(&ClientError::Interrupted(interruption)) => die_of(interruption),

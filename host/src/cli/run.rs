@@ -14,6 +14,7 @@ use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
+use super::terminal::PrintError;
 use super::{Cli, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage};
 use crate::clock::now_ms;
 use crate::stream::Stream;
@@ -21,7 +22,8 @@ use crate::stream::Stream;
 /// Runs a command as a job.
 ///
 /// # Errors
-/// Where it was not started, its end cannot be followed, or the person does not want to wait for it.
+/// Where it was not started, its end cannot be followed, the person does not want to wait for it, or its output cannot be
+/// printed.
 pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Result<ExitCode> {
     if options
         .command
@@ -42,28 +44,31 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
             explain_misplaced_option(&words);
         }
     })?;
-    if shape != Shape::Id {
-        terminal::say(&format!("task {}", begun.id));
-    }
-    if shape == Shape::Id {
-        // First of all: nobody else knows it.
-        let printed = terminal::print(&begun.id);
-        printed.with_context(|| format!("cannot print the id of task {}", begun.id))?;
-    }
+    let named = name(&begun.id, shape);
     if let Some(key) = key {
         say_if_earlier(&mut client, &begun.id, &Call { key, called_at });
     }
     if shape == Shape::Id {
-        return Ok(leave(&begun));
+        return leave(&begun, named);
     }
     let task = end(&mut client, data_dir, &begun.id)?;
-    print_end(&task, shape)?;
+    let printed = print_end(&task, shape);
     let code = exit_code::of_task(&task);
     if code != 0 {
         explain_misplaced_option(&words);
     }
     terminal::say(&show_command(data_dir, &begun.id));
+    printed?;
     Ok(code.into())
+}
+
+/// Says which task it is, first of all: nobody else knows it.
+fn name(id: &str, shape: Shape) -> Result<(), PrintError> {
+    if shape == Shape::Id {
+        return terminal::hand_over(id);
+    }
+    terminal::say(&format!("task {id}"));
+    Ok(())
 }
 
 /// A call that has an idempotency key.
@@ -89,15 +94,16 @@ fn say_if_earlier(client: &mut Client, id: &str, call: &Call) {
     }
 }
 
-/// Leaves a job alone. One that is known not to have started is a failure.
-fn leave(begun: &Begun) -> ExitCode {
-    match &begun.not_started {
-        None => ExitCode::SUCCESS,
-        Some(why) => {
-            terminal::say(&format!("backburner: {why}"));
-            exit_code::FAILURE.into()
-        }
+/// Leaves a job alone. One that is known not to have started is a failure, and so is one whose id nobody has got.
+fn leave(begun: &Begun, named: Result<(), PrintError>) -> anyhow::Result<ExitCode> {
+    if let Some(why) = &begun.not_started {
+        terminal::say(&format!("backburner: {why}"));
     }
+    named.with_context(|| format!("cannot print the id of task {}", begun.id))?;
+    Ok(match &begun.not_started {
+        None => ExitCode::SUCCESS,
+        Some(_) => exit_code::FAILURE.into(),
+    })
 }
 
 /// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
@@ -145,14 +151,15 @@ impl Shape {
     }
 }
 
-fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
-    if shape == Shape::Json {
-        terminal::print(&format!("{:#}", task.whole))?;
-    } else if let Some(output) = task.output() {
-        output.print()?;
-    }
+/// Prints what is wanted of a task that has ended, and says how it ended, also where that cannot be printed.
+fn print_end(task: &Task, shape: Shape) -> Result<(), PrintError> {
+    let printed = match (shape, task.output()) {
+        (Shape::Json, _) => terminal::print(&format!("{:#}", task.whole)),
+        (_, Some(output)) => output.print(),
+        (_, None) => Ok(()),
+    };
     terminal::say(&task.summary());
-    Ok(())
+    printed
 }
 
 /// Says what may have been the reason of a failure.

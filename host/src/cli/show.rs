@@ -10,7 +10,7 @@ use super::{ShowOptions, terminal};
 /// Shows a task.
 ///
 /// # Errors
-/// Where there is no such task, or the server does not answer.
+/// Where there is no such task, the server does not answer, or it cannot be printed.
 pub(super) fn show(data_dir: Option<&Path>, options: &ShowOptions) -> anyhow::Result<ExitCode> {
     let earlier = Earlier::new(data_dir, &options.id)?;
     let mut client = earlier.server()?;

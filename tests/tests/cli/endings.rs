@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use backburner_tests::{PATIENCE, TestDir, binary, supervisor_of_task, until};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{assert_plain, backburner, backburner_printing_to, done, show_json, task_id};
+use super::{assert_plain, backburner, done, show_json, task_id};
 
 #[test]
 fn a_time_to_live_is_kept_with_the_task() {
@@ -204,65 +204,4 @@ fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
         "{nowhere:?}"
     );
     assert_eq!(nowhere.stdout, "");
-}
-
-#[test]
-fn what_cannot_be_printed_is_a_failure_that_names_the_task() {
-    let full = || std::fs::File::create("/dev/full").expect("it is there");
-    let dir = TestDir::new();
-    let detached = backburner_printing_to(&dir, &["run", "--detach", "true"], full());
-    assert_eq!(detached.status, Some(125), "{detached:?}");
-    let words = "cannot print the id of task ";
-    let (_, rest) = detached
-        .stderr
-        .split_once(words)
-        .expect("it says what happened");
-    show_json(&dir, &rest[..36]);
-    for arguments in [&["run", "echo 1"][..], &["--help"], &["help", "run"]] {
-        let done = backburner_printing_to(&dir, arguments, full());
-        assert_eq!(done.status, Some(125), "{arguments:?}: {done:?}");
-        assert!(done.stderr.contains("No space left"), "{done:?}");
-    }
-}
-
-#[test]
-fn a_reader_that_made_its_pipe_not_to_block_gets_everything() {
-    let dir = TestDir::new();
-    let (mut read, write) = std::io::pipe().expect("there are descriptors");
-    rustix::io::ioctl_fionbio(&write, true).expect("a pipe can be told");
-    rustix::pipe::fcntl_setpipe_size(&write, 4096).expect("it is small");
-    let reading = std::thread::spawn(move || {
-        let mut text = String::new();
-        read.read_to_string(&mut text).map(|_length| text)
-    });
-    let done = backburner_printing_to(&dir, &["run", "seq 4000"], write);
-    assert_eq!(done.status, Some(0), "{done:?}");
-    let text = reading
-        .join()
-        .expect("it does not panic")
-        .expect("it is text");
-    assert!(text.ends_with("\n3999\n4000\n"), "{} bytes", text.len());
-}
-
-#[test]
-fn whoever_does_not_read_what_is_said_gets_the_data_and_the_status() {
-    let dir = TestDir::new();
-    let run = |arguments: &[&str]| {
-        let mut command = Command::new(binary());
-        command.arg("--data-dir").arg(dir.data()).args(arguments);
-        let full = std::fs::File::create("/dev/full").expect("it is there");
-        let output = command.stdin(Stdio::null()).stderr(full).output();
-        done(output.expect("the binary can be started"))
-    };
-    let followed = run(&["run", "echo out; exit 3"]);
-    assert_eq!(
-        (followed.status, followed.stdout.as_str()),
-        (Some(3), "out\n")
-    );
-    let detached = ["run", "--detach", "--key", "k", "true"];
-    let id = run(&detached).stdout;
-    assert_eq!(id.trim().len(), 36, "{id}");
-    let again = run(&detached);
-    assert_eq!((again.status, again.stdout), (Some(0), id));
-    assert_eq!(run(&["no-such-command"]).status, Some(2));
 }

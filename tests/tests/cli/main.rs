@@ -3,6 +3,7 @@
 mod endings;
 mod help;
 mod keys;
+mod unread;
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
