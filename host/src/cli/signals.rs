@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 /// The number of the signal that came first; 0 where none has come.
@@ -33,7 +33,10 @@ impl Interruption {
 /// # Errors
 /// Where the system does not allow it.
 pub(super) fn take() -> io::Result<Signals> {
-    Signals::new([SIGINT, SIGTERM])
+    // A hangup that the program is to survive, as with `nohup`, goes on to be ignored. Where that cannot be known it is
+    // left to the system, which does the right thing and says nothing.
+    let hangup = (is_ignored(SIGHUP) == Some(false)).then_some(SIGHUP);
+    Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))
 }
 
 /// Gives each signal that comes to `tell`. Does not return.
@@ -43,5 +46,36 @@ pub(super) fn forward(mut signals: Signals, tell: impl Fn(Interruption)) {
         // Only the first one finds the 0.
         let _ = FIRST.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
         tell(Interruption { signal });
+    }
+}
+
+/// Whether who started this program has it ignore a signal; `None` where the system does not say.
+fn is_ignored(signal: i32) -> Option<bool> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    is_ignored_in(&status, signal)
+}
+
+/// *Source:* proc_pid_status(5), `SigIgn`: a mask in hexadecimal digits, whose lowest bit is signal 1.
+fn is_ignored_in(status: &str, signal: i32) -> Option<bool> {
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    let bit = u32::try_from(signal).ok()?.checked_sub(1)?;
+    Some(mask.checked_shr(bit)? & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_says_which_signals_are_ignored() {
+        let status = |mask: &str| format!("Name:\tx\nSigBlk:\t0000000000000001\nSigIgn:\t{mask}\n");
+        let nohup = status("0000000000001001");
+        assert_eq!(is_ignored_in(&nohup, SIGHUP), Some(true));
+        assert_eq!(is_ignored_in(&nohup, SIGINT), Some(false));
+        assert_eq!(is_ignored_in(&nohup, SIGTERM), Some(false));
+        assert_eq!(is_ignored_in(&status("none"), SIGHUP), None);
+        assert_eq!(is_ignored_in("", SIGHUP), None);
     }
 }

@@ -50,7 +50,12 @@ fn a_timeout_may_be_a_fraction() {
 
 /// A run that is followed in the background.
 fn follow(dir: &TestDir, arguments: &[&str]) -> (Child, String) {
-    let mut child = Command::new(binary())
+    follow_as(Command::new(binary()), dir, arguments)
+}
+
+/// The same, by a command that executes the program.
+fn follow_as(mut command: Command, dir: &TestDir, arguments: &[&str]) -> (Child, String) {
+    let mut child = command
         .arg("--data-dir")
         .arg(dir.data())
         .arg("run")
@@ -106,6 +111,40 @@ fn a_run_that_is_left_dies_of_the_signal_and_its_job_goes_on() {
         assert_eq!(show_json(&dir, &id)["status"], "working");
         backburner(&dir, &["cancel", &id]);
     }
+}
+
+/// A run that is followed, which is started with this for SIGHUP: `default` or `ignore`.
+fn follow_with_hangup(dir: &TestDir, disposition: &str) -> (Child, String) {
+    let mut command = Command::new("env");
+    // Not a shell's `trap`, which cannot undo that the test itself was started by `nohup`.
+    command
+        .arg(format!("--{disposition}-signal=HUP"))
+        .arg(binary());
+    follow_as(command, dir, &["sleep 60"])
+}
+
+#[test]
+fn a_run_that_is_hung_up_says_that_its_job_goes_on() {
+    let dir = TestDir::new();
+    let (run, id) = follow_with_hangup(&dir, "default");
+    kill_process(Pid::from_child(&run), Signal::HUP).expect("it runs");
+    let output = run.wait_with_output().expect("it can be waited for");
+    let signal = output.status.signal();
+    assert_eq!(signal, Some(Signal::HUP.as_raw()), "{output:?}");
+    let run = done(output);
+    assert!(run.stderr.contains("the job goes on; "), "{run:?}");
+    backburner(&dir, &["cancel", &id]);
+}
+
+#[test]
+fn a_run_that_is_to_survive_a_hangup_follows_its_job_to_the_end() {
+    let dir = TestDir::new();
+    let (run, id) = follow_with_hangup(&dir, "ignore");
+    kill_process(Pid::from_child(&run), Signal::HUP).expect("it runs");
+    backburner(&dir, &["cancel", &id]);
+    let run = done(run.wait_with_output().expect("it can be waited for"));
+    assert_eq!(run.status, Some(123), "{run:?}");
+    assert!(!run.stderr.contains("goes on"), "{run:?}");
 }
 
 #[test]
