@@ -11,11 +11,17 @@ pub(crate) fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The command that shows a task when a space and its id are appended; `None` for `data_dir` is the default one.
+/// The command that shows a task, as [`task_command`] gives it.
+pub(crate) fn show_command(program: &Path, data_dir: Option<&Path>) -> Option<String> {
+    task_command(program, "show", data_dir)
+}
+
+/// The command that does something with a task when a space and its id are appended; `verb` is what, such as `show`, and
+/// `None` for `data_dir` is the default one.
 ///
 /// `None` where a path is no text, or none that fits on one line.
-pub(crate) fn show_command(program: &Path, data_dir: Option<&Path>) -> Option<String> {
-    let mut words = vec![shell_word(program.to_str()?), "show".to_owned()];
+pub(crate) fn task_command(program: &Path, verb: &str, data_dir: Option<&Path>) -> Option<String> {
+    let mut words = vec![shell_word(program.to_str()?), verb.to_owned()];
     if let Some(data_dir) = data_dir {
         words.extend(["--data-dir".to_owned(), shell_word(data_dir.to_str()?)]);
     }

@@ -129,14 +129,25 @@ fn wrong_usage(command: &str, message: String) -> anyhow::Error {
 
 /// The command that shows a task, as a person has to type it to reach this same program and its data.
 fn show_command(data_dir: Option<&Path>, id: &str) -> String {
+    task_command("show", data_dir, id)
+}
+
+/// How a task can be seen and its job stopped, in two lines.
+fn what_next(data_dir: Option<&Path>, id: &str) -> String {
+    let [show, cancel] = ["show", "cancel"].map(|verb| task_command(verb, data_dir, id));
+    format!("to see it: {show}\nto stop it: {cancel}")
+}
+
+/// The command that does something with a task.
+fn task_command(verb: &str, data_dir: Option<&Path>, id: &str) -> String {
     let program = std::env::args_os()
         .next()
         .unwrap_or_else(|| "backburner".into());
     // Wherever it is typed; a path that has no absolute form is left as the person wrote it.
     let data_dir =
         data_dir.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-    let command = shell_word::show_command(Path::new(&program), data_dir.as_deref());
+    let command = shell_word::task_command(Path::new(&program), verb, data_dir.as_deref());
     // Only the person can write such paths.
-    let command = command.unwrap_or_else(|| "backburner show --data-dir DIR".to_owned());
+    let command = command.unwrap_or_else(|| format!("backburner {verb} --data-dir DIR"));
     format!("{command} {id}")
 }

@@ -15,7 +15,9 @@ use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
 use super::terminal::PrintError;
-use super::{Cli, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage};
+use super::{
+    Cli, RunOptions, exit_code, input, moment, show_command, terminal, what_next, wrong_usage,
+};
 use crate::clock::now_ms;
 use crate::stream::Stream;
 
@@ -49,7 +51,7 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
         say_if_earlier(&mut client, &begun.id, &Call { key, called_at });
     }
     if shape == Shape::Id {
-        return leave(&begun, named);
+        return leave(data_dir, &begun, named);
     }
     let task = end(&mut client, data_dir, &begun.id)?;
     let printed = print_end(&task, shape);
@@ -95,11 +97,17 @@ fn say_if_earlier(client: &mut Client, id: &str, call: &Call) {
 }
 
 /// Leaves a job alone. One that is known not to have started is a failure, and so is one whose id nobody has got.
-fn leave(begun: &Begun, named: Result<(), PrintError>) -> anyhow::Result<ExitCode> {
-    if let Some(why) = &begun.not_started {
-        terminal::say(&format!("backburner: {why}"));
+fn leave(
+    data_dir: Option<&Path>,
+    begun: &Begun,
+    named: Result<(), PrintError>,
+) -> anyhow::Result<ExitCode> {
+    let id = &begun.id;
+    match &begun.not_started {
+        None => terminal::say(&what_next(data_dir, id)),
+        Some(why) => terminal::say(&format!("backburner: {why}")),
     }
-    named.with_context(|| format!("cannot print the id of task {}", begun.id))?;
+    named.with_context(|| format!("cannot print the id of task {id}"))?;
     Ok(match &begun.not_started {
         None => ExitCode::SUCCESS,
         Some(_) => exit_code::FAILURE.into(),
@@ -109,10 +117,7 @@ fn leave(begun: &Begun, named: Result<(), PrintError>) -> anyhow::Result<ExitCod
 /// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
 fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result<Task> {
     let goes_on = || {
-        terminal::say(&format!(
-            "the job goes on; to see it: {}",
-            show_command(data_dir, id)
-        ));
+        terminal::say(&format!("the job goes on; {}", what_next(data_dir, id)));
     };
     match follow(client, id) {
         Ok(Followed::Ended(task)) => Ok(*task),

@@ -108,6 +108,8 @@ fn a_run_that_is_left_dies_of_the_signal_and_its_job_goes_on() {
             run.stderr.contains("the job goes on; to see it: "),
             "{run:?}"
         );
+        let cancel = format!("to stop it: {} cancel --data-dir ", binary().display());
+        assert!(run.stderr.contains(&cancel), "{run:?}");
         assert_eq!(show_json(&dir, &id)["status"], "working");
         backburner(&dir, &["cancel", &id]);
     }

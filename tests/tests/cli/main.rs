@@ -255,6 +255,12 @@ fn a_detached_run_prints_the_id_alone_and_can_be_cancelled_later() {
         format!("{id}\n"),
         "a script can use it as it is"
     );
+    for (does, command) in [("see", "show"), ("stop", "cancel")] {
+        let data = dir.data();
+        let words = format!(" {command} --data-dir {} {id}\n", data.display());
+        assert!(run.stderr.contains(&format!("to {does} it: ")), "{run:?}");
+        assert!(run.stderr.contains(&words), "{run:?}");
+    }
     assert_eq!(show_json(&dir, id)["status"], "working");
     until(PATIENCE, "the job to have written", || {
         let shown = backburner(&dir, &["show", id]);
