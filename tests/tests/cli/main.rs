@@ -165,6 +165,10 @@ fn a_job_reads_standard_input_only_where_it_is_told_to() {
     let long = backburner_reading(&dir, &["run", "--stdin", "cat"], "a".repeat(512 * 1024 + 1));
     assert_eq!(long.status, Some(125), "{long:?}");
     assert!(long.stderr.contains("longer than 512 KiB"), "{long:?}");
+    let lines = backburner_reading(&dir, &["run", "--stdin", "cat"], "\n".repeat(300 * 1024));
+    assert_eq!(lines.status, Some(125), "{lines:?}");
+    let words = "bytes long as JSON, where a line feed, a quote and a backslash are two bytes, ";
+    assert!(lines.stderr.contains(words), "{lines:?}");
 }
 
 /// That a person can understand it who knows nothing of the protocol.
