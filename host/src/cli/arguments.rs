@@ -189,12 +189,12 @@ pub struct RunOptions {
 
     /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90, 0.5s or 1.5h, at most 31d
     /// [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT))]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT), allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
 
     /// How long its task is kept, from its start, such as 12h or 7d, at least 1s, at most 365d; after it the job is
     /// stopped if it still runs, and everything about it is deleted [default: for ever]
-    #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TTL), allow_hyphen_values = true)]
     pub ttl: Option<Duration>,
 
     /// A name for this call, at most 256 characters, fewer where they are not ASCII: the same call again shows the first one's task, says so, and runs

@@ -62,6 +62,11 @@ pub fn supervise(id: Option<OsString>) -> ExitCode {
     let id = id.and_then(|id| Uuid::try_parse(id.to_str()?).ok());
     // A person who tries this out must not start a job a second time.
     let (Some(id), true) = (id, is_wanted()) else {
+        // A server has closed it, and where it cannot be written to there is nobody to be told.
+        let _ = writeln!(
+            io::stderr(),
+            "error: `{SUPERVISE}` is how a server accompanies a job, and not for people; `--help` says what is"
+        );
         return ExitCode::from(2);
     };
     match native::fork() {
