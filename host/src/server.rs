@@ -132,7 +132,7 @@ impl Server {
         tokio::time::sleep(FIRST_SWEEP_DELAY).await;
         loop {
             let pool = Arc::clone(&self.0.pool);
-            let next = self.on_a_thread(move || pool.sweep(now_ms())).await;
+            let next = self.on_a_thread(move || pool.sweep(now_ms)).await;
             let pause = match next.flatten() {
                 Some(next) => Duration::from_millis(next.saturating_sub(now_ms())),
                 None => LONGEST_SWEEP_PAUSE,

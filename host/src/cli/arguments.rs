@@ -25,7 +25,7 @@ pub struct Cli {
     ///
     /// The directory is created where it is missing, and closed to other users. Servers that use the same directory
     /// see the same tasks. The user's state directory is $XDG_STATE_HOME/backburner or ~/.local/state/backburner, on
-    /// macOS ~/Library/Application Support/backburner.
+    /// macOS ~/Library/Application Support/backburner. Of two, one before the command and one behind it, the second counts.
     #[arg(long, global = true, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
     pub data_dir: Option<PathBuf>,
 
@@ -167,7 +167,7 @@ have the command write to a file. Of a task that was cancelled or failed there i
 in the message.
 
 All else goes to standard error: the task's id, while the command runs the last line that it wrote, and in the end how \
-it ended and how to see it again.
+it ended and how to see it again. With --detach it has how to see the job and how to stop it.
 
 Exit status:
   that of the command, where it ended by itself
@@ -176,11 +176,16 @@ Exit status:
   124 where it was stopped because of --timeout
   125 where it could not be started, its end is not known, or backburner itself failed
   2   for a wrong command line or configuration file
-Ctrl-C (SIGINT) and SIGTERM end backburner, which a shell shows as 130 and 143; the job goes on, and the message says so. \
-With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
-started. A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
+What can be seen in the command line alone is wrong with 2. With 125 it is something else: the directory is not there, \
+the key stands for another call, standard input is too long or not UTF-8, the server refuses what an option says, --ttl \
+passed before the command ended, or standard output cannot be written to.
+Ctrl-C (SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; the job goes on, and the \
+message says so. A SIGHUP that is ignored, as with nohup, goes on to be. With --detach the status is 0, and 125 where it \
+is known at once, within about 100 ms, that the command could not be started, or where the id cannot be printed. A \
+command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
 pub struct RunOptions {
-    /// What you call it, at most 100 characters: all that is said of its task begins with it
+    /// What you call it: one line of at most 100 characters, without control and format characters. All that is said of
+    /// its task begins with it
     #[arg(long, value_name = "L", value_parser = label)]
     pub label: Option<String>,
 
@@ -188,34 +193,37 @@ pub struct RunOptions {
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
 
-    /// A variable for its environment; may be given several times. BACKBURNER_TASK_ID is always the task's id
+    /// A variable for its environment; may be given several times, and of two with the same name the last one counts.
+    /// BACKBURNER_TASK_ID is always the task's id
     #[arg(long, value_name = "K=V", value_parser = variable)]
     pub env: Vec<(String, String)>,
 
-    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB with all other arguments [default: it is empty]
+    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB as JSON with all other
+    /// arguments, where a line feed, a quote and a backslash are two bytes [default: it is empty]
     #[arg(long)]
     pub stdin: bool,
 
     /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90, 0.5s or 1.5h, at most 31d
     /// [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT))]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT), allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
 
     /// How long its task is kept, from its start, such as 12h or 7d, at least 1s, at most 365d; after it the job is
     /// stopped if it still runs, and everything about it is deleted [default: for ever]
-    #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TTL), allow_hyphen_values = true)]
     pub ttl: Option<Duration>,
 
-    /// A name for this call, at most 256 characters, fewer where they are not ASCII: the same call again shows the first one's task, says so, and runs
-    /// nothing, also where that failed. With another command, directory or option it is an error
+    /// A name for this call, at most 256 characters, fewer where they are more than 490 bytes of UTF-8: the same call
+    /// again shows the first one's task, says so, and runs nothing, also where that failed. With another command,
+    /// directory or option it is an error
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Option<String>,
 
-    /// Print the id of the task to standard output, and leave the job alone
+    /// Print the id of the task to standard output, say on standard error how to see and stop it, and leave the job alone
     #[arg(long)]
     pub detach: bool,
 
-    /// Print the task as JSON in the end, instead of what the command wrote
+    /// Print the task as JSON in the end, instead of what the command wrote; not with --detach
     #[arg(long, conflicts_with = "detach")]
     pub json: bool,
 
@@ -231,7 +239,8 @@ pub struct RunOptions {
 #[command(after_long_help = "\
 Output: the task's state goes to standard error. Where the command has ended, by itself or by its timeout, what it wrote \
 goes to standard output, as `run` prints it. While it runs, and where its task was cancelled or failed, there is nothing \
-on standard output: the state has the last line that it wrote.
+on standard output: the state has the last line that it wrote. With --json standard output has the task and standard \
+error nothing.
 
 Exit status: 0 where the task was shown, whatever became of its command; 125 where there is no such task or backburner \
 itself failed; 2 for a wrong command line.")]
@@ -247,10 +256,12 @@ pub struct ShowOptions {
 /// Which task to cancel.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Output: how the task ended goes to standard output, which is another word than `cancelled` where the job was quicker.
+Output: how the task ended goes to standard output, which is another word than `cancelled` where the job was quicker. \
+Everything else goes to standard error: what the job does while it is stopped, and in the end how it ended and the last \
+line that it wrote.
 
 Exit status: 0 where the task has ended, however it did; 125 where there is no such task or backburner itself failed; 2 \
-for a wrong command line. Ctrl-C ends backburner; the job is stopped all the same.")]
+for a wrong command line. Ctrl-C (SIGINT), SIGTERM and SIGHUP end backburner; the job is stopped all the same.")]
 pub struct CancelOptions {
     /// The task's id, as `run` printed it
     pub id: String,

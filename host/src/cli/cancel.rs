@@ -11,7 +11,7 @@ use super::{CancelOptions, Place, show_command, terminal};
 /// Cancels a task and waits for its end, which may be another where the job was quicker.
 ///
 /// # Errors
-/// Where there is no such task, the server does not answer, or the person does not want to wait.
+/// Where there is no such task, the server does not answer, the person does not want to wait, or it cannot be printed.
 pub(super) fn cancel(place: Place<'_>, options: &CancelOptions) -> anyhow::Result<ExitCode> {
     let id = &options.id;
     let earlier = Earlier::new(place.data_dir, id)?;
@@ -21,8 +21,9 @@ pub(super) fn cancel(place: Place<'_>, options: &CancelOptions) -> anyhow::Resul
         .map_err(|error| earlier.explain_and_advise(error.into()))?;
     match follow(&mut client, place.data_dir, id).map_err(|error| earlier.explain_and_advise(error))? {
         Followed::Ended(task) => {
-            terminal::print(&format!("task {id}: {}", task.status.name()))?;
+            let printed = terminal::print(&format!("task {id}: {}", task.status.name()));
             terminal::say(&task.message());
+            printed?;
             Ok(ExitCode::SUCCESS)
         }
         Followed::Left(interruption) => {

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use super::Place;
 use super::exit_code::{FAILURE, USAGE};
+use super::signals;
+pub(super) use super::signals::Interruption;
 
 /// The protocol's revision.
 const PROTOCOL_VERSION: &str = "2026-07-28";
@@ -56,14 +56,6 @@ enum Event {
     /// The server closed its output, or it cannot be read any more.
     End,
     Interruption(Interruption),
-}
-
-/// A person wants to leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("interrupted")]
-pub(super) struct Interruption {
-    /// The number of the signal.
-    pub(super) signal: u8,
 }
 
 /// Why there is no reply. A person reads the words, who knows nothing of methods and codes; what to do next depends on
@@ -333,13 +325,12 @@ fn forward_lines(output: ChildStdout, events: &Sender<Event>) {
 
 /// Makes signals that ask this program to end into events. The thread lives as long as the program.
 fn forward_signals(events: Sender<Event>) -> Result<(), ClientError> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(ClientError::Start)?;
+    let taken = signals::take().map_err(ClientError::Start)?;
     spawn(move || {
-        for signal in signals.forever() {
-            let signal = u8::try_from(signal).expect("the two signals have small numbers");
+        signals::forward(taken, |interruption| {
             // Fails where the client is gone: the program is about to end anyway.
-            let _ = events.send(Event::Interruption(Interruption { signal }));
-        }
+            let _ = events.send(Event::Interruption(interruption));
+        });
     })
 }
 

@@ -33,8 +33,8 @@ pub(super) enum Missing {
     Unknown { id: String, data_dir: PathBuf },
     /// There was one.
     #[error(
-        "task {id} has expired: it was to be kept for a time only (--ttl), which has passed; its job does not go on, \
-         and its output cannot be had any more"
+        "task {id} has expired: it was to be kept for a time only (--ttl), which has passed; its job is stopped if it \
+         still runs, and its output cannot be had any more: run the command again with a longer --ttl, or without one"
     )]
     Expired { id: String },
 }
@@ -155,6 +155,12 @@ mod tests {
             "{expired}"
         );
         assert!(!expired.contains("ttlMs"), "{expired}");
+        // Whoever ignores SIGTERM may still run.
+        assert!(
+            expired.contains("its job is stopped if it still runs"),
+            "{expired}"
+        );
+        assert!(expired.ends_with("run the command again with a longer --ttl, or without one"));
         assert_eq!(explained(-32603, "the disk is full"), "the disk is full");
     }
 

@@ -25,6 +25,7 @@ mod plain;
 mod question;
 mod run;
 mod show;
+mod signals;
 mod task;
 mod terminal;
 mod values;
@@ -39,6 +40,7 @@ pub use self::arguments::{
 };
 use self::client::{ClientError, Interruption};
 pub use self::inside_arguments::{AnswerOptions, AskOptions, ProgressOptions};
+use self::terminal::PrintError;
 use crate::config;
 use crate::serve::ServeError;
 use crate::shell_word::{self, Verb};
@@ -69,7 +71,7 @@ pub fn parse() -> Result<Cli, ExitCode> {
             // A wrong command line stays one where nobody can be told; and nobody reads any more, as with `| head`.
             Err(_) if told.use_stderr() => status.into(),
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => status.into(),
-            Err(error) => report(Err(error.into())),
+            Err(error) => report(Err(PrintError::Failed(error).into())),
         }
     })
 }
@@ -143,6 +145,9 @@ pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
     ) {
         terminal::say(&format!("backburner: {error:#}"));
     }
+    if let Some(&PrintError::Left(interruption)) = error.downcast_ref() {
+        return die_of(interruption);
+    }
     match error.downcast_ref() {
         Some(&ClientError::Interrupted(interruption)) => die_of(interruption),
         Some(ClientError::Misconfigured) => exit_code::USAGE.into(),
@@ -186,6 +191,13 @@ fn answer_command(data_dir: Option<&Path>, id: &str) -> String {
     command(Verb::Answer, data_dir, id)
 }
 
+/// How a task can be seen and its job stopped, in two lines.
+fn what_next(data_dir: Option<&Path>, id: &str) -> String {
+    let [show, cancel] = [Verb::Show, Verb::Cancel].map(|verb| command(verb, data_dir, id));
+    format!("to see it: {show}\nto stop it: {cancel}")
+}
+
+/// The command that does something with a task.
 fn command(verb: Verb, data_dir: Option<&Path>, id: &str) -> String {
     let program = std::env::args_os()
         .next()

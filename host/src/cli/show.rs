@@ -9,7 +9,7 @@ use super::{Place, ShowOptions, answer_command, terminal};
 /// Shows a task.
 ///
 /// # Errors
-/// Where there is no such task, or the server does not answer.
+/// Where there is no such task, the server does not answer, or it cannot be printed.
 pub(super) fn show(place: Place<'_>, options: &ShowOptions) -> anyhow::Result<ExitCode> {
     let earlier = Earlier::new(place.data_dir, &options.id)?;
     let mut client = earlier.server(place.config)?;

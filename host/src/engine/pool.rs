@@ -193,13 +193,15 @@ impl Pool {
         &self.jobs
     }
 
-    /// Handles one message of a client.
+    /// Handles one message of a client. `cx` is asked for when there is an instance to handle it, which may take a while:
+    /// what it says of the time has to be true then.
     ///
     /// Blocks for as long as the store and the jobs do. Never fails: a message that an instance traps on, or that the
     /// store or the jobs panic on, is answered with an internal error.
-    pub fn message(&self, cx: &Context, body: &str) -> Step {
+    pub fn message(&self, cx: impl FnOnce() -> Context, body: &str) -> Step {
         let outcome = self.call(|instance, ticker| {
-            instance.call(ticker, |guest, store| guest.call_message(store, cx, body))
+            let cx = cx();
+            instance.call(ticker, |guest, store| guest.call_message(store, &cx, body))
         });
         match outcome {
             Ok(outcome) => outcome.into(),
@@ -209,11 +211,18 @@ impl Pool {
 
     /// Goes on with a request that had to wait. `body` is the message that it came as.
     ///
-    /// Blocks and fails as [`Pool::message`].
-    pub fn resume(&self, cx: &Context, pending: &Pending, why: Wake, body: &str) -> Step {
+    /// Asks for `cx`, blocks and fails as [`Pool::message`].
+    pub fn resume(
+        &self,
+        cx: impl FnOnce() -> Context,
+        pending: &Pending,
+        why: Wake,
+        body: &str,
+    ) -> Step {
         let outcome = self.call(|instance, ticker| {
+            let cx = cx();
             instance.call(ticker, |guest, store| {
-                guest.call_resume(store, cx, &pending.ticket, why)
+                guest.call_resume(store, &cx, &pending.ticket, why)
             })
         });
         match outcome {
@@ -232,9 +241,11 @@ impl Pool {
         self.refuse("", Refusal::NotUtf8)
     }
 
-    /// Looks after tasks that no client asks about. Gives when to do it again, in milliseconds since 1970.
-    pub fn sweep(&self, now: u64) -> Option<u64> {
+    /// Looks after tasks that no client asks about. Gives when to do it again, in milliseconds since 1970; `now` gives the
+    /// present as such, and is asked when there is an instance.
+    pub fn sweep(&self, now: impl FnOnce() -> u64) -> Option<u64> {
         self.call(|instance, ticker| {
+            let now = now();
             instance.call(ticker, |guest, store| guest.call_sweep(store, now))
         })
         .unwrap_or_else(|error| {
@@ -376,5 +387,40 @@ struct Loan<'a> {
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
         self.pool.take_back(self.whole.take(), &self.config);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+
+    #[test]
+    fn the_time_is_asked_for_when_there_is_an_instance() {
+        let data = tempfile::tempdir().expect("there is room");
+        let dir = cap_std::fs::Dir::open_ambient_dir(data.path(), cap_std::ambient_authority());
+        let dir = dir.expect("it is there");
+        let jobs = crate::jobs::SupervisedJobs::open(&dir, data.path(), "/no/such/program".into());
+        let jobs = Arc::new(jobs.expect("it can be opened"));
+        let store = Arc::new(MemoryStore::default());
+        let pool = Pool::new(store, jobs, "{}".to_owned()).expect("the component is whole");
+        let present = || {
+            assert_eq!(pool.instances().lent, 1);
+            1_800_000_000_000
+        };
+        let cx = || Context {
+            now: present(),
+            principal: "user".to_owned(),
+        };
+        pool.sweep(present);
+        assert!(matches!(pool.message(cx, "{}"), Step::Reply(_)));
+        let pending = Pending {
+            request: "1".to_owned(),
+            jobs: Vec::new(),
+            deadline: 0,
+            ticket: "none".to_owned(),
+        };
+        let resumed = pool.resume(cx, &pending, Wake::Deadline, "{}");
+        assert!(matches!(resumed, Step::Reply(_)));
     }
 }

@@ -4,6 +4,7 @@ mod endings;
 mod help;
 mod keys;
 mod questions;
+mod unread;
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -165,6 +166,10 @@ fn a_job_reads_standard_input_only_where_it_is_told_to() {
     let long = backburner_reading(&dir, &["run", "--stdin", "cat"], "a".repeat(512 * 1024 + 1));
     assert_eq!(long.status, Some(125), "{long:?}");
     assert!(long.stderr.contains("longer than 512 KiB"), "{long:?}");
+    let lines = backburner_reading(&dir, &["run", "--stdin", "cat"], "\n".repeat(300 * 1024));
+    assert_eq!(lines.status, Some(125), "{lines:?}");
+    let words = "bytes long as JSON, where a line feed, a quote and a backslash are two bytes, ";
+    assert!(lines.stderr.contains(words), "{lines:?}");
 }
 
 /// That a person can understand it who knows nothing of the protocol.
@@ -255,6 +260,12 @@ fn a_detached_run_prints_the_id_alone_and_can_be_cancelled_later() {
         format!("{id}\n"),
         "a script can use it as it is"
     );
+    for (does, command) in [("see", "show"), ("stop", "cancel")] {
+        let data = dir.data();
+        let words = format!(" {command} --data-dir {} {id}\n", data.display());
+        assert!(run.stderr.contains(&format!("to {does} it: ")), "{run:?}");
+        assert!(run.stderr.contains(&words), "{run:?}");
+    }
     assert_eq!(show_json(&dir, id)["status"], "working");
     until(PATIENCE, "the job to have written", || {
         let shown = backburner(&dir, &["show", id]);

@@ -381,6 +381,7 @@ impl Simulation {
                     now,
                     principal: self.hosts[host].principal.clone(),
                 },
+                config: r#"{"directLimitMs":0}"#,
                 call,
             });
         }

@@ -15,6 +15,8 @@ pub(crate) struct Interference {
     pub(crate) after_calls: u64,
     /// Who sends it, and what the other server takes for the present.
     pub(crate) cx: Context,
+    /// How that server is configured.
+    pub(crate) config: &'static str,
     /// What it does.
     pub(crate) call: Call,
 }
@@ -46,7 +48,7 @@ impl FakeWorld {
     /// The other server is another process: what goes wrong in this one does not concern it.
     fn handle_elsewhere(&mut self, interference: &Interference) -> Outcome {
         let faults = std::mem::take(&mut self.faults);
-        let server = Server::configure(CONFIG).expect("a valid configuration");
+        let server = Server::configure(interference.config).expect("a valid configuration");
         let cx = &interference.cx;
         let outcome = match &interference.call {
             Call::Message(body) => server.message(self, cx, body),
