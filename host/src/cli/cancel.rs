@@ -19,7 +19,9 @@ pub(super) fn cancel(place: Place<'_>, options: &CancelOptions) -> anyhow::Resul
     client
         .request("tasks/cancel", json!({"taskId": id}))
         .map_err(|error| earlier.explain_and_advise(error.into()))?;
-    match follow(&mut client, place.data_dir, id).map_err(|error| earlier.explain_and_advise(error))? {
+    match follow(&mut client, place.data_dir, id)
+        .map_err(|error| earlier.explain_and_advise(error))?
+    {
         Followed::Ended(task) => {
             let printed = terminal::print(&format!("task {id}: {}", task.status.name()));
             terminal::say(&task.message());

@@ -16,7 +16,8 @@ use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
 use super::terminal::PrintError;
 use super::{
-    Cli, Place, RunOptions, exit_code, input, moment, show_command, terminal, what_next, wrong_usage,
+    Cli, Place, RunOptions, exit_code, input, moment, show_command, terminal, what_next,
+    wrong_usage,
 };
 use crate::clock::now_ms;
 use crate::stream::Stream;

@@ -1,7 +1,5 @@
 //! How a person is told what can be typed, and what was typed wrong.
 
-
-
 use backburner_tests::{TestDir, program};
 
 use super::backburner;
