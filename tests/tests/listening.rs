@@ -1,6 +1,6 @@
 //! The real binary pushes what changes: subscriptions and progress, over stdio.
 
-use backburner_tests::{Client, PATIENCE, Server, TestDir, request, run_call};
+use backburner_tests::{Client, PATIENCE, Server, Setup, TestDir, request, run_call, until};
 use serde_json::{Value, json};
 
 /// The tag of what belongs to a subscription.
@@ -93,6 +93,35 @@ fn a_subscription_that_was_taken_back_tells_nothing_more() {
         !unread.iter().any(|it| it.get("id").is_some()),
         "{unread:?}"
     );
+}
+
+#[test]
+fn tools_that_change_are_told_and_a_change_that_is_none_is_not() {
+    let dir = TestDir::new();
+    let file = dir.path().join("backburner.toml");
+    let write = |text: &str| std::fs::write(&file, text).expect("there is room");
+    let tool = "[[tools]]\nname = \"greet\"\ndescription = \"Greets\"\nprogram = [\"echo\"]\n";
+    write("syncLimitMs = 4000\n");
+    let path = file.to_str().expect("the paths of tests are UTF-8");
+    let mut server = Server::start_with(&dir, &Setup::flags(&["--config", path]));
+    let params = json!({ "notifications": { "toolsListChanged": true } });
+    let subscription = server.post("subscriptions/listen", &params, Client::Plain);
+    let told = server.receive(PATIENCE);
+    assert_eq!(told["method"], "notifications/subscriptions/acknowledged");
+    // The first change has the same tools, so that what is told is the second one.
+    write("syncLimitMs = 5000\n");
+    until(PATIENCE, "the file to be read", || {
+        let said = server.stderr();
+        said.contains("was read anew").then_some(()).ok_or(said)
+    });
+    write(tool);
+    let told = server.receive(PATIENCE);
+    assert_eq!(told["method"], "notifications/tools/list_changed", "{told}");
+    assert_eq!(told["params"]["_meta"][SUBSCRIPTION], subscription);
+    let list = server.result("tools/list", &json!({}), Client::Plain);
+    let names = list["tools"].as_array().expect("an array").iter();
+    let names: Vec<&str> = names.filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, ["run", "greet"]);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Interruptions {
     pub(crate) has_room: bool,
     /// Says true when the server is about to end.
     pub(crate) shutdown: watch::Receiver<bool>,
+    /// Tells of new configurations, where the request heeds them.
+    pub(crate) configured: Option<watch::Receiver<u64>>,
 }
 
 /// Waits for what a request waits for, and says which of it came: an interruption; or one of the jobs has ended, or the
@@ -35,13 +37,26 @@ pub(crate) async fn next_wake(
         cancelled,
         has_room,
         shutdown,
+        configured,
     } = interruptions;
     tokio::select! {
         biased;
         Ok(()) = cancelled => Wake::Cancelled,
         () = std::future::ready(()), if !*has_room => Wake::Shutdown,
         _ = shutdown.wait_for(|ending| *ending) => Wake::Shutdown,
+        () = changed(configured) => Wake::Configured,
         why = due(jobs, pending, pause) => why,
+    }
+}
+
+/// Resolves when there is another configuration; never where nobody wants to know.
+async fn changed(configured: &mut Option<watch::Receiver<u64>>) {
+    let is_told = match configured {
+        Some(configured) => configured.changed().await.is_ok(),
+        None => false,
+    };
+    if !is_told {
+        std::future::pending().await
     }
 }
 

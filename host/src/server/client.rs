@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::exchange::{Exchange, Said};
 use super::{Principal, Server};
@@ -98,12 +98,20 @@ impl Client {
                 cancelled: self.requests().add(number, &pending.request),
                 has_room: room.is_some(),
                 shutdown: self.server().shutdown(),
+                configured: pending.until_configured.then(|| self.configured()),
             },
             pending: Arc::new(pending),
             pause: None,
             body,
             _room: room,
         }
+    }
+
+    /// Tells of new configurations, and first that there may have been one since the message was answered.
+    fn configured(&self) -> watch::Receiver<u64> {
+        let mut configured = self.server().pool().configured();
+        configured.mark_changed();
+        configured
     }
 
     /// Takes back a request that came before message `by`.

@@ -145,6 +145,7 @@ impl Interrupter {
                 cancelled,
                 has_room: true,
                 shutdown,
+                configured: None,
             },
         }
     }
@@ -157,6 +158,7 @@ fn why_it_goes_on(mut interruptions: Interruptions) -> Wake {
         ticket: String::new(),
         jobs: vec![Uuid::nil().to_string()],
         deadline: 0,
+        until_configured: false,
     };
     let jobs: Arc<dyn Jobs> = Arc::new(Undead::default());
     let pause = Some(Duration::MAX);
