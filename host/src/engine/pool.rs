@@ -418,6 +418,7 @@ mod tests {
             request: "1".to_owned(),
             jobs: Vec::new(),
             deadline: 0,
+            until_configured: false,
             ticket: "none".to_owned(),
         };
         let resumed = pool.resume(cx, &pending, Wake::Deadline, "{}");
