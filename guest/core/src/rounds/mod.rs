@@ -10,6 +10,7 @@
 mod answers;
 pub(crate) mod confirmation;
 mod digest;
+mod limits;
 mod rejected;
 mod seal;
 mod secret;
