@@ -264,8 +264,12 @@ fn check_use(path: &Path) -> Result<(), Error> {
         source,
     };
     let is_ours = is_database(&path.join(crate::serve::STORE_FILE)).map_err(unusable)?;
-    let is_empty = fs::read_dir(path).map_err(unusable)?.next().is_none();
-    if is_ours || is_empty {
+    // A person may write the configuration file before there is anything else: on macOS that is its directory too.
+    let is_other = |entry: io::Result<fs::DirEntry>| {
+        entry.map_or(true, |entry| entry.file_name() != crate::config::FILE_NAME)
+    };
+    let is_in_use = fs::read_dir(path).map_err(unusable)?.any(is_other);
+    if is_ours || !is_in_use {
         return Ok(());
     }
     Err(Error::InUse {
@@ -469,6 +473,17 @@ mod tests {
             assert!(matches!(refused, Error::InUse { .. }), "{name}: {refused}");
             assert_eq!(mode(place.path()), 0o755, "{name}");
         }
+    }
+
+    #[test]
+    fn a_directory_with_a_configuration_file_alone_becomes_a_data_directory() {
+        let place = temporary();
+        let file = place.path().join(crate::config::FILE_NAME);
+        fs::write(file, "").expect("there is room");
+        let wrong = Permissions::from_mode(0o755);
+        fs::set_permissions(place.path(), wrong).expect("it is ours");
+        open(place.path());
+        assert_eq!(mode(place.path()), 0o700);
     }
 
     #[test]

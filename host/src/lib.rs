@@ -11,6 +11,7 @@ pub mod cli;
 mod clock;
 #[cfg(feature = "component")]
 pub mod component;
+pub mod config;
 pub mod data_dir;
 pub mod engine;
 pub mod jobs;

@@ -95,3 +95,20 @@ pub(crate) fn workers() -> usize {
 
 /// How many cancellations that overtook their request are remembered.
 pub(crate) const EARLY_CANCELLATIONS: usize = 64;
+
+/// How long a configuration file may be: a thousand times what people write, and little enough for an instance's memory
+/// in a few copies.
+pub(crate) const CONFIG_FILE_BYTES: usize = 1024 * 1024;
+
+/// How long nothing more has to happen to a configuration file that somebody finished writing: editors and installers
+/// make several steps of it, within milliseconds.
+pub(crate) const CONFIG_SETTLED: Duration = Duration::from_millis(100);
+
+/// How long nothing more has to happen to a configuration file that was created or deleted: whoever writes it piece by
+/// piece, or puts another one in its place, gets to the next step sooner.
+pub(crate) const CONFIG_UNSETTLED: Duration = Duration::from_secs(2);
+
+/// How often a configuration file is looked at where the system does not tell of changes: a person who saved it waits for
+/// no longer than that, and a look costs a few microseconds.
+pub(crate) const CONFIG_LOOK: Duration = Duration::from_secs(1);
+const _: () = assert!(CONFIG_LOOK.as_millis() < CONFIG_UNSETTLED.as_millis());

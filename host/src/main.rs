@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use backburner::cli::{self, Cli, Command, ServeOptions};
+use backburner::config::Source;
 use backburner::jobs::supervisor::{SUPERVISE, supervise};
 use backburner::{serve, transport};
 
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
 fn serve(cli: &Cli, options: &ServeOptions) -> anyhow::Result<ExitCode> {
     serve::stdio(serve::Settings {
         data_dir: cli.data_dir.clone(),
-        component_config: options.component_config(),
+        config: Source::find(cli.config.as_deref(), options.component_config())?,
         stdio: transport::stdio::Options {
             message_limit_bytes: options.max_message_bytes,
         },

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use serde_json::{Map, Value};
 
+use crate::config::{self, Loaded, Source};
 use crate::data_dir::{self, DataDir};
 use crate::engine::{Pool, PoolError};
 use crate::jobs::SupervisedJobs;
@@ -22,8 +22,8 @@ pub(crate) const STORE_FILE: &str = "backburner.db";
 pub struct Settings {
     /// Where everything is kept; `None` for the default place.
     pub data_dir: Option<PathBuf>,
-    /// For the component: members of `configure`, see the README of the WIT. How a task is shown is added to them.
-    pub component_config: Map<String, Value>,
+    /// What the component is configured with; followed for as long as the server runs. How a task is shown is added to it.
+    pub config: Source,
     /// How the client is treated.
     pub stdio: stdio::Options,
 }
@@ -31,6 +31,9 @@ pub struct Settings {
 /// Why a server cannot serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] config::Error),
     /// The data directory cannot be used.
     #[error(transparent)]
     DataDir(#[from] data_dir::Error),
@@ -71,7 +74,10 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     require_descriptors()?;
     let streams = stdio::Streams::take()?;
+    // Before anything is made: a mistake in the file is to be mended first.
+    let mut config = settings.config.load()?;
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;
+    tell_how_to_show(&mut config, data_dir.path());
     let store = SqliteStore::open(&data_dir.path().join(STORE_FILE))?;
     let jobs = SupervisedJobs::open(data_dir.dir(), data_dir.path(), own_program()?).map_err(
         |source| ServeError::Jobs {
@@ -79,10 +85,23 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
             source,
         },
     )?;
-    let config = told_how_to_show(settings.component_config, data_dir.path());
-    let pool = Pool::new(Arc::new(store), Arc::new(jobs), config)?;
-    stdio::serve(Arc::new(pool), streams, settings.stdio)?;
+    let pool = pool(store, jobs, &config)?;
+    config::follow(Arc::clone(&pool), config)?;
+    stdio::serve(pool, streams, settings.stdio)?;
     Ok(())
+}
+
+fn pool(
+    store: SqliteStore,
+    jobs: SupervisedJobs,
+    config: &Loaded,
+) -> Result<Arc<Pool>, ServeError> {
+    let pool = Pool::new(Arc::new(store), Arc::new(jobs), config.json());
+    match pool {
+        Ok(pool) => Ok(Arc::new(pool)),
+        Err(PoolError::Config(refused)) => Err(config.explain(refused).into()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Finds out in time whether there are enough descriptors: of what lies below, some things answer a lack of them with
@@ -102,17 +121,20 @@ fn require_descriptors() -> Result<(), ServeError> {
     Ok(())
 }
 
-/// The component's configuration, with the commands that show a task and answer what it asks: a model knows neither where
+/// Adds the commands that show a task, answer what it asks, and run what a person has to allow: a model knows neither where
 /// this program is nor its data directory.
-fn told_how_to_show(mut config: Map<String, Value>, data_dir: &Path) -> String {
+fn tell_how_to_show(config: &mut Loaded, data_dir: &Path) {
     let program = std::env::current_exe().ok();
-    for (member, verb) in [("showCommand", Verb::Show), ("answerCommand", Verb::Answer)] {
+    for (member, verb) in [
+        ("showCommand", Verb::Show),
+        ("answerCommand", Verb::Answer),
+        ("runCommand", Verb::Run),
+    ] {
         let program = program.as_deref();
         if let Some(command) = program.and_then(|it| command(it, verb, Some(data_dir))) {
-            config.insert(member.to_owned(), command.into());
+            config.set_default(member, command.into());
         }
     }
-    Value::Object(config).to_string()
 }
 
 /// The program that is running, to be run again as a supervisor.

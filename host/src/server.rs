@@ -132,7 +132,7 @@ impl Server {
         tokio::time::sleep(FIRST_SWEEP_DELAY).await;
         loop {
             let pool = Arc::clone(&self.0.pool);
-            let next = self.on_a_thread(move || pool.sweep(now_ms())).await;
+            let next = self.on_a_thread(move || pool.sweep(now_ms)).await;
             let pause = match next.flatten() {
                 Some(next) => Duration::from_millis(next.saturating_sub(now_ms())),
                 None => LONGEST_SWEEP_PAUSE,
@@ -145,6 +145,28 @@ impl Server {
     /// on.
     pub fn shut_down(&self) {
         self.0.shutdown.send_replace(true);
+    }
+
+    /// Changes the settings of the component, as those of [`Builder::config`], for all clients: messages from now on are
+    /// handled with these. What is being worked on goes on with the settings from before, what waits with either, and jobs
+    /// do not notice.
+    ///
+    /// Resolves when they hold. Who drops the future does not learn whether they do. Of two calls at the same time either
+    /// may be the last one.
+    ///
+    /// # Errors
+    /// See [`PoolError`]; [`PoolError::Config`] says what is wrong with `json`, and where. Then the settings from before go
+    /// on to hold.
+    pub async fn configure(&self, json: &str) -> Result<(), PoolError> {
+        let (pool, json) = (Arc::clone(&self.0.pool), json.to_owned());
+        let configured = self.on_a_thread(move || pool.configure(&json)).await;
+        configured.unwrap_or_else(|| Err(PoolError::Panicked))
+    }
+
+    /// Tells of each change of the settings, after which `tools/list` may have another answer. The number only grows.
+    #[must_use]
+    pub fn configured(&self) -> watch::Receiver<u64> {
+        self.0.pool.configured()
     }
 
     pub(crate) fn pool(&self) -> &Pool {
@@ -201,7 +223,7 @@ impl<S, J> Builder<S, J> {
     }
 
     /// Settings of the component, a JSON object; its members are in the README of the WIT package. All of them have
-    /// defaults.
+    /// defaults. [`Server::configure`] changes them later.
     #[must_use]
     pub fn config(mut self, json: &str) -> Self {
         json.clone_into(&mut self.config);

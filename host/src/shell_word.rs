@@ -18,6 +18,10 @@ pub(crate) enum Verb {
     Show,
     /// Answers what it asks.
     Answer,
+    /// Stops its job.
+    Cancel,
+    /// Runs a command, which is appended in the place of an id.
+    Run,
 }
 
 impl Verb {
@@ -26,6 +30,8 @@ impl Verb {
         match self {
             Self::Show => "show",
             Self::Answer => "answer",
+            Self::Cancel => "cancel",
+            Self::Run => "run",
         }
     }
 }

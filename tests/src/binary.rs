@@ -37,6 +37,23 @@ pub fn binary() -> &'static Path {
     &built().executable
 }
 
+/// The variable that names a server's configuration file.
+pub const CONFIG: &str = "BACKBURNER_CONFIG";
+
+/// What [`CONFIG`] is where there is to be no file: whoever runs the tests may have one.
+pub const NO_CONFIG: &str = "/dev/null";
+
+/// The program [`binary`], before it is given arguments. It has no configuration file.
+///
+/// # Panics
+/// Where it does not build.
+#[must_use]
+pub fn program() -> Command {
+    let mut command = Command::new(binary());
+    command.env(CONFIG, NO_CONFIG);
+    command
+}
+
 /// The web service that embeds the host as a library, an example of this workspace; built as [`binary`] is.
 ///
 /// # Panics

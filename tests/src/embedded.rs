@@ -138,12 +138,12 @@ pub fn assert_lists_tools(reply: &Value, id: u64) {
 }
 
 fn message(pool: &Pool, id: u64, method: &str, params: &Value) -> Step {
-    let cx = Context {
+    let cx = || Context {
         now: 1_800_000_000_000,
         principal: "uid:1000".to_owned(),
     };
     let body = request(id, method, params, Client::Tasks).to_string();
-    pool.message(&cx, &body)
+    pool.message(cx, &body)
 }
 
 fn reply(step: Step) -> Value {

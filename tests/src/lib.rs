@@ -24,7 +24,7 @@ mod streams;
 mod task_process;
 mod test_dir;
 
-pub use binary::{binary, component, example, workspace};
+pub use binary::{CONFIG, NO_CONFIG, binary, component, example, program, workspace};
 pub use deadline::{PATIENCE, until, until_ended};
 pub use embedded::{Answer, Embedded, assert_lists_tools};
 pub use message::{

@@ -34,7 +34,7 @@ impl Setup {
         let mut words = self.program.iter();
         let mut command = match words.next() {
             Some(program) => Command::new(program),
-            None => Command::new(crate::binary()),
+            None => crate::program(),
         };
         command
             .args(words)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use backburner::engine::PoolError;
 use backburner::store::{Change, Entry, Error, MemoryStore, Store, Versioned};
 use backburner::{Client as Connection, Principal, Server};
 use backburner_tests::fake::JobsByHand;
@@ -347,4 +348,70 @@ fn no_more_messages_are_worked_on_at_the_same_time_than_there_are_threads() {
     }
     let met = store.met.load(Ordering::SeqCst);
     assert!(met <= 2, "{met} at the same time");
+}
+
+/// How long the component says that a client without Tasks waits.
+fn limit(scene: &Scene) -> String {
+    let discover = request(1, "server/discover", &json!({}), Client::Plain);
+    let reply = scene.ask(&scene.connection(), &discover);
+    let text = reply.map(|reply| reply["result"]["instructions"].to_string());
+    let text = text.expect("it is a request");
+    let after = text.split_once("waits up to ").map(|(_, after)| after);
+    let limit = after.and_then(|after| Some(after.split_once(" for")?.0.to_owned()));
+    limit.unwrap_or_else(|| panic!("no limit is told: {text}"))
+}
+
+#[test]
+fn settings_that_are_changed_hold_for_all_clients_and_those_that_are_refused_do_not() {
+    let scene = Scene::new();
+    let mut configured = scene.server.configured();
+    assert_eq!(limit(&scene), "1 h");
+    let changed = |json| scene.within_patience(scene.server.configure(json));
+    changed(r#"{"syncLimitMs":7000}"#).expect("it is right");
+    assert_eq!(limit(&scene), "7 s");
+    assert!(configured.has_changed().expect("the server is there"));
+    let number = *configured.borrow_and_update();
+    for wrong in [r#"{"syncLimitMs":"soon"}"#, "no JSON"] {
+        let refused = changed(wrong).expect_err("it is wrong");
+        assert!(matches!(refused, PoolError::Config(_)), "{refused}");
+        assert_eq!(limit(&scene), "7 s");
+    }
+    // The same again is no change.
+    changed(r#"{"syncLimitMs":7000}"#).expect("it is right");
+    assert!(!configured.has_changed().expect("the server is there"));
+    changed("{}").expect("it is right");
+    assert!(*configured.borrow_and_update() > number);
+    assert_eq!(limit(&scene), "30 s");
+}
+
+#[test]
+fn a_call_that_waits_goes_on_when_settings_are_changed() {
+    let scene = Scene::new();
+    let answer = scene.call(&scene.connection(), 1);
+    for seconds in 1..20 {
+        let json = format!(r#"{{"directLimitMs":0,"syncLimitMs":{seconds}}}"#);
+        let changed = scene.within_patience(scene.server.configure(&json));
+        changed.expect("it is right");
+    }
+    assert!(!answer.is_finished(), "its job runs");
+    scene.jobs.end();
+    assert_ended(scene.end(answer), 1);
+}
+
+#[test]
+fn messages_are_answered_while_settings_are_changed() {
+    let scene = Scene::new();
+    let connection = scene.connection();
+    for round in 0..20 {
+        let answers: Vec<_> = (0..10)
+            .map(|id| scene.post(&connection, &list(id)))
+            .collect();
+        let json = format!(r#"{{"syncLimitMs":{round}}}"#);
+        let changed = scene.within_patience(scene.server.configure(&json));
+        changed.expect("it is right");
+        for (id, answer) in (0..10).zip(answers) {
+            let reply = scene.end(answer).expect("it is a request");
+            assert_lists_tools(&reply, id);
+        }
+    }
 }

@@ -144,7 +144,7 @@ fn an_unusable_data_directory_is_an_error_on_standard_error_only() {
 #[test]
 fn the_data_directory_is_taken_from_the_environment_where_no_flag_names_one() {
     let dir = TestDir::new();
-    let mut command = Command::new(backburner_tests::binary());
+    let mut command = backburner_tests::program();
     command
         .arg("serve")
         .env("BACKBURNER_DIR", dir.data())

@@ -19,12 +19,15 @@ fn limited(limit: &str, program: &Command) -> Command {
         .args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
         .arg(program.get_program())
         .args(program.get_args());
+    for (name, value) in program.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
     command
 }
 
 /// `backburner run true` on the data directory of `dir`.
 fn run_true(dir: &TestDir) -> Command {
-    let mut command = Command::new(backburner_tests::binary());
+    let mut command = backburner_tests::program();
     command
         .arg("--data-dir")
         .arg(dir.data())

@@ -181,7 +181,8 @@ fn a_yes_that_two_servers_get_at_once_starts_one_command() {
             world.interference = Some(Interference {
                 after_calls,
                 cx: host.context(&world),
-                call: Call::Configured(CONFIG.to_owned(), body.clone()),
+                config: CONFIG,
+                call: Call::Message(body.clone()),
             });
             let reply = host.ask(&mut world, &body);
             assert_eq!(world.jobs.starts.len(), 1, "{after_calls} {reply}");
@@ -210,7 +211,8 @@ fn two_servers_that_ask_at_once_share_one_key() {
         world.interference = Some(Interference {
             after_calls,
             cx: host.context(&world),
-            call: Call::Configured(CONFIG.to_owned(), body.clone()),
+            config: CONFIG,
+            call: Call::Message(body.clone()),
         });
         let reply = host.ask(&mut world, &body);
         let Some(Outcome::Reply(other)) = world.interfered.take() else {

@@ -6,9 +6,11 @@
 )]
 mod support;
 
+use backburner_core::Wake;
 use serde_json::{Value, json};
 
 use support::faults::Fault;
+use support::host::parse;
 use support::messages::{Client, about, run};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
@@ -162,7 +164,7 @@ fn a_tasks_client_whose_job_could_not_be_looked_at_hears_of_it_when_its_time_is_
             let reply = host.wait(&mut world);
             // Nobody says that the job was started, or runs, who has not seen it.
             let text = if fails_again {
-                "how it goes cannot be told now"
+                "how it goes cannot be told now: made up"
             } else {
                 "exit code 3"
             };
@@ -170,6 +172,50 @@ fn a_tasks_client_whose_job_could_not_be_looked_at_hears_of_it_when_its_time_is_
             assert_eq!(world.clock, EPOCH + 100);
         }
     }
+}
+
+#[test]
+fn a_tasks_client_whose_job_cannot_be_looked_at_gets_its_task() {
+    // At the deadline, and at a shutdown before it.
+    for why in [Wake::Deadline, Wake::Shutdown] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new("{}", "user");
+        let arguments = json!({ "command": "sleep 0.05; exit 3", "label": "l" });
+        host.send(&mut world, &run(1, Client::Tasks, &arguments));
+        world.clock += 50;
+        // record, inspect
+        world.faults.plan(1, Fault::Unclear);
+        assert!(host.wake(&mut world).is_empty());
+        world.clock += 50;
+        world.faults.plan(1, Fault::Unclear);
+        let replies = host.resume(&mut world, "1", why);
+        let handle = parse(&replies[0])["result"].take();
+        assert_eq!(handle["resultType"], "task", "{handle}");
+        assert_eq!(handle["status"], "working", "{handle}");
+        let message = handle["statusMessage"].as_str().expect("it says why");
+        let says = "l: how it goes cannot be told now: ";
+        assert!(message.starts_with(says), "{message}");
+        let id = handle["taskId"].as_str().expect("it has an id");
+        assert_eq!(host.get(&mut world, id)["result"]["status"], "completed");
+    }
+}
+
+#[test]
+fn a_repeated_call_whose_job_cannot_be_looked_at_gets_the_task() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    let arguments = json!({ "command": "sleep 60", "idempotencyKey": "k" });
+    let id = host.task(&mut world, &arguments);
+    let reply = |world: &mut FakeWorld, host: &mut Host| {
+        host.ask(world, &run(2, Client::Tasks, &arguments))["result"].take()
+    };
+    // It is shared now.
+    reply(&mut world, &mut host);
+    // key, record, inspect
+    world.faults.plan(2, Fault::Unclear);
+    let handle = reply(&mut world, &mut host);
+    assert_eq!(handle["taskId"], id, "{handle}");
+    assert!(handle.to_string().contains("cannot be told"), "{handle}");
 }
 
 #[test]

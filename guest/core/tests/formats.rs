@@ -31,6 +31,7 @@ macro_rules! fixture {
 const LIVE: &str = fixture!("task-1-live.json");
 const BARE: &str = fixture!("task-1-live-bare.json");
 const SHARED: &str = fixture!("task-1-live-shared.json");
+const SHARED_AND_SEEN: &str = fixture!("task-1-live-shared-seen.json");
 const SEEN: &str = fixture!("task-1-live-seen.json");
 const CANCEL_REQUESTED: &str = fixture!("task-1-live-cancel-requested.json");
 const COMPLETED: &str = fixture!("task-1-completed.json");
@@ -44,6 +45,7 @@ const KEY_ENTRY: &str = fixture!("key-entry.json");
 const INDEXES: &str = fixture!("indexes.txt");
 const CALL: &str = fixture!("ticket-call-1.json");
 const CALL_AGAIN: &str = fixture!("ticket-call-1-repeated.json");
+const CALL_AGAIN_IN_TIME: &str = fixture!("ticket-call-1-repeated-start-by.json");
 const CALL_UNSEEN: &str = fixture!("ticket-call-1-unseen.json");
 const CALL_TELLING: &str = fixture!("ticket-call-1-telling.json");
 const LISTEN: &str = fixture!("ticket-listen-1.json");
@@ -139,8 +141,13 @@ fn a_task_that_was_seen_before_its_job_was_known() {
     world.clock += 5_000;
     host.get(&mut world, ID);
     assert_record(&world, SEEN);
-    assert_eq!(read(SEEN, 14_999)["status"], "working");
-    assert_eq!(read(SEEN, 15_000)["status"], "failed");
+    for record in [SEEN, SHARED_AND_SEEN] {
+        assert_eq!(read(record, 14_999)["status"], "working");
+        assert_eq!(read(record, 15_000)["status"], "failed");
+    }
+    // In either order.
+    host.task(&mut world, &arguments("sleep 60"));
+    assert_record(&world, SHARED_AND_SEEN);
 }
 
 #[test]
@@ -339,8 +346,13 @@ fn a_repeated_call_that_waits_for_what_may_still_start() {
     let mut host = Host::new("{}", "user");
     host.send(&mut world, &run(1, Client::Tasks, &arguments("sleep 60")));
     assert_eq!(host.pending["1"].ticket, CALL_AGAIN);
-    let reply = resumed(CALL_AGAIN, COMPLETED);
-    assert!(reply.to_string().contains("earlier call"), "{reply}");
+    // It looks again at once, and then knows until when the job may start.
+    assert!(host.wake(&mut world).is_empty());
+    assert_eq!(host.pending["1"].ticket, CALL_AGAIN_IN_TIME);
+    for ticket in [CALL_AGAIN, CALL_AGAIN_IN_TIME] {
+        let reply = resumed(ticket, COMPLETED);
+        assert!(reply.to_string().contains("earlier call"), "{reply}");
+    }
 }
 
 #[test]

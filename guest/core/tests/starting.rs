@@ -146,6 +146,9 @@ fn a_call_that_cannot_wait_for_what_may_still_start_says_so() {
     }
 }
 
+/// The configuration of a server that gives a client with Tasks its task at once.
+const AT_ONCE: &str = r#"{"directLimitMs":0}"#;
+
 /// When another server is called: as the first one is about to make this import call, counted from 0.
 const BEFORE_START: u64 = 2;
 /// Where the start fails, while it does: a job is to be seen by then.
@@ -159,13 +162,14 @@ fn meanwhile(
     after_calls: u64,
     fault: Option<Fault>,
 ) -> (Vec<String>, Outcome) {
-    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    let mut host = Host::new(AT_ONCE, "user");
     if let Some(fault) = fault {
         world.faults.plan(BEFORE_START, fault);
     }
     world.interference = Some(Interference {
         after_calls,
         cx: host.context(world),
+        config: AT_ONCE,
         call: Call::Message(run(1, client, &keyed(command))),
     });
     let first = run(1, Client::Tasks, &keyed(command));
@@ -300,6 +304,7 @@ fn after_a_slow_commit(world: &mut FakeWorld, client: Client, late_ms: u64, call
     world.interference = Some(Interference {
         after_calls: BEFORE_START,
         cx,
+        config: AT_ONCE,
         call,
     });
     let reply = host.ask(world, &run(1, client, &keyed("sleep 60")));
@@ -367,7 +372,7 @@ fn a_repeated_call_that_waited_long_itself_does_not_take_the_first_server_for_de
     for (client, config) in [
         (Client::Plain, "{}"),
         (Client::Tasks, "{}"),
-        (Client::Tasks, r#"{"directLimitMs":0}"#),
+        (Client::Tasks, AT_ONCE),
     ] {
         let mut world = FakeWorld::new(1);
         let mut first = Host::new("{}", "user");
@@ -375,6 +380,7 @@ fn a_repeated_call_that_waited_long_itself_does_not_take_the_first_server_for_de
         world.interference = Some(Interference {
             after_calls: BEFORE_START,
             cx: second.context(&world),
+            config,
             call: Call::Message(run(2, client, &keyed("sleep 60"))),
         });
         world.faults.plan(BEFORE_START, Fault::CrashBefore);
@@ -382,10 +388,15 @@ fn a_repeated_call_that_waited_long_itself_does_not_take_the_first_server_for_de
         world.faults.clear();
         // Both calls began at the same time, and their commits had to wait for so long.
         world.clock += 12_000;
-        if let Some(Outcome::Wait(pending)) = world.interfered.take() {
-            second.pending.insert(pending.request.clone(), pending);
-            second.wake(&mut world);
-        }
+        let waits = match world.interfered.take().expect("it was due") {
+            Outcome::Wait(pending) => {
+                second.pending.insert(pending.request.clone(), pending);
+                second.wake(&mut world);
+                true
+            }
+            _ => false,
+        };
+        assert_eq!(waits, config != AT_ONCE, "{client:?}");
         let id = only_task(&world);
         for age_ms in [12_000, 21_000] {
             world.clock = EPOCH + age_ms;

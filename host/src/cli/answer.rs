@@ -1,7 +1,6 @@
 //! `backburner answer`: tell a job what it asks, as a client does whose user sits at a terminal, or as a script.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -14,7 +13,7 @@ use super::field::{Choice, Field, Kind};
 use super::inside_arguments::AnswerOptions;
 use super::question::{Asked, Question};
 use super::task::Task;
-use super::{exit_code, terminal, wrong_usage};
+use super::{Place, exit_code, terminal, wrong_usage};
 
 /// What the server says before it says why an answer did not fit.
 const MISFIT: &str = "the last answer did not fit: ";
@@ -26,9 +25,9 @@ const DECLINE: &str = "/decline";
 ///
 /// # Errors
 /// Where there is no such task, it asks nothing, or an answer does not fit.
-pub(super) fn answer(data_dir: Option<&Path>, options: &AnswerOptions) -> anyhow::Result<ExitCode> {
-    let earlier = Earlier::new(data_dir, &options.id)?;
-    let mut client = earlier.server()?;
+pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Result<ExitCode> {
+    let earlier = Earlier::new(place.data_dir, &options.id)?;
+    let mut client = earlier.server(place.config)?;
     let explain = |error| earlier.explain_and_advise(error);
     let questions = wanted(open(&mut client, &options.id).map_err(explain)?, options)?;
     let is_script = options.accept || options.decline || !options.set.is_empty();

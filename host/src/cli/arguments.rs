@@ -10,18 +10,6 @@ use serde_json::{Map, Value};
 use super::inside_arguments::{AnswerOptions, AskOptions, ProgressOptions};
 use super::values::{Lasting, duration, key, label, variable, whole};
 
-/// How long a client without tasks waits, in seconds, unless the person says otherwise.
-const SYNC_LIMIT_SECONDS: u64 = 30;
-
-/// How long a client with tasks waits for a direct result, in milliseconds, unless the person says otherwise.
-const DIRECT_LIMIT_MILLISECONDS: u64 = 100;
-
-/// How long a job that is stopped may take to end by itself, in seconds, unless the person says otherwise.
-const GRACE_SECONDS: u64 = 5;
-
-/// How much of a job's output is kept, in bytes, unless the person says otherwise.
-const OUTPUT_LIMIT_BYTES: u64 = 64 * 1024 * 1024;
-
 /// The longest message that a client may send, in bytes, unless the person says otherwise.
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -37,9 +25,18 @@ pub struct Cli {
     ///
     /// The directory is created where it is missing, and closed to other users. Servers that use the same directory
     /// see the same tasks. The user's state directory is $XDG_STATE_HOME/backburner or ~/.local/state/backburner, on
-    /// macOS ~/Library/Application Support/backburner.
+    /// macOS ~/Library/Application Support/backburner. Of two, one before the command and one behind it, the second counts.
     #[arg(long, global = true, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
     pub data_dir: Option<PathBuf>,
+
+    /// The file that configures the server and its tools [default: $BACKBURNER_CONFIG, else the first one found]
+    ///
+    /// The first one is the nearest backburner.toml of the current directory and its parents, as far as the first that has
+    /// a .git, is the home directory or belongs to another user; else the one in $XDG_CONFIG_HOME/backburner or
+    /// ~/.config/backburner, on macOS in ~/Library/Application Support/backburner. `backburner check` says which one that
+    /// is, and `--config /dev/null` is none. Give one to `show` and `cancel` only if it is needed: they look for none.
+    #[arg(long, global = true, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
+    pub config: Option<PathBuf>,
 
     /// What to do; `None` for a stdio server.
     #[command(subcommand)]
@@ -53,6 +50,7 @@ Examples:
   backburner show ID                        what became of it, now or years later
   backburner cancel ID                      stop it and everything it started
   backburner answer ID                      answer what it asks by `backburner ask`
+  backburner check                          is the configuration file right, and which tools are there
 
 An MCP client is given the command `backburner` (or `backburner serve`) without anything else.";
 
@@ -85,26 +83,30 @@ pub enum Command {
     Ask(AskOptions),
     /// Inside a job: say how far it is
     Progress(ProgressOptions),
+    /// Check the configuration file and list the tools
+    Check(CheckOptions),
     /// Explain this program or one of its commands
     Help(HelpOptions),
 }
 
-/// How a server treats its client.
+/// How a server treats its client. What is not given is as the configuration file has it, or else as the component has it.
 #[derive(Clone, Debug, Args)]
+#[command(after_long_help = "\
+An option wins over the configuration file, which wins over the default.
+
+Exit status: 0 when the client has closed the input; 2 where the command line or the configuration file is wrong, which \
+is said as FILE:LINE:COLUMN: and the reason; 125 where it cannot serve for another reason. A file that is changed while the server runs \
+is taken up; one that is wrong then is said to be, and what held before goes on to hold.")]
 pub struct ServeOptions {
     /// How long a client without the Tasks extension waits for a command before it is told that it goes on, 0 to 3600
-    #[arg(
-        long, value_name = "SECONDS", default_value_t = SYNC_LIMIT_SECONDS,
-        value_parser = whole("seconds", 0..=3600)
-    )]
-    pub sync_limit: u64,
+    /// [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=3600))]
+    pub sync_limit: Option<u64>,
 
     /// How long a client with the Tasks extension waits for a direct result before it is given a task, 0 to 60000
-    #[arg(
-        long, value_name = "MILLISECONDS", default_value_t = DIRECT_LIMIT_MILLISECONDS,
-        value_parser = whole("milliseconds", 0..=60_000)
-    )]
-    pub direct_limit: u64,
+    /// [default: 100]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = whole("milliseconds", 0..=60_000))]
+    pub direct_limit: Option<u64>,
 
     /// The longest message that is accepted, in bytes, 1024 to 16777216 (16 MiB)
     #[arg(
@@ -113,45 +115,44 @@ pub struct ServeOptions {
     )]
     pub max_message_bytes: usize,
 
-    /// How long a job that is stopped may take to end by itself before it is killed, 0 to 600
-    #[arg(
-        long, value_name = "SECONDS", default_value_t = GRACE_SECONDS,
-        value_parser = whole("seconds", 0..=600)
-    )]
-    pub grace: u64,
+    /// How long a job that is stopped may take to end by itself before it is killed, 0 to 600 [default: 5]
+    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=600))]
+    pub grace: Option<u64>,
 
     /// How much of a job's output is kept, in bytes, 4096 to 1099511627776 (1 TiB): of more, the beginning and the end
-    #[arg(
-        long, value_name = "BYTES", default_value_t = OUTPUT_LIMIT_BYTES,
-        value_parser = whole("bytes", 4096..=1 << 40)
-    )]
-    pub output_limit: u64,
+    /// [default: 67108864 (64 MiB)]
+    #[arg(long, value_name = "BYTES", value_parser = whole("bytes", 4096..=1 << 40))]
+    pub output_limit: Option<u64>,
 }
 
 impl Default for ServeOptions {
     fn default() -> Self {
         Self {
-            sync_limit: SYNC_LIMIT_SECONDS,
-            direct_limit: DIRECT_LIMIT_MILLISECONDS,
+            sync_limit: None,
+            direct_limit: None,
             max_message_bytes: MAX_MESSAGE_BYTES,
-            grace: GRACE_SECONDS,
-            output_limit: OUTPUT_LIMIT_BYTES,
+            grace: None,
+            output_limit: None,
         }
     }
 }
 
 impl ServeOptions {
-    /// What the component is configured with: members of `configure`, as the README of the WIT has them.
+    /// What the component is configured with, as far as it was given: members of `configure`, as the README of the WIT has
+    /// them.
     #[must_use]
     pub fn component_config(&self) -> Map<String, Value> {
         let members = [
-            ("syncLimitMs", self.sync_limit * 1000),
+            ("syncLimitMs", self.sync_limit.map(|seconds| seconds * 1000)),
             ("directLimitMs", self.direct_limit),
-            ("graceMs", self.grace * 1000),
+            ("graceMs", self.grace.map(|seconds| seconds * 1000)),
             ("outputLimitBytes", self.output_limit),
         ];
-        let members = members.map(|(name, value)| (name.to_owned(), value.into()));
-        members.into_iter().collect()
+        let given = members.into_iter().filter_map(|(name, value)| {
+            let value = value?;
+            Some((name.to_owned(), value.into()))
+        });
+        given.collect()
     }
 }
 
@@ -166,7 +167,7 @@ have the command write to a file. Of a task that was cancelled or failed there i
 in the message.
 
 All else goes to standard error: the task's id, while the command runs the last line that it wrote, and in the end how \
-it ended and how to see it again.
+it ended and how to see it again. With --detach it has how to see the job and how to stop it.
 
 Exit status:
   that of the command, where it ended by itself
@@ -174,12 +175,17 @@ Exit status:
   123 where its task was cancelled
   124 where it was stopped because of --timeout
   125 where it could not be started, its end is not known, or backburner itself failed
-  2   for a wrong command line
-Ctrl-C (SIGINT) and SIGTERM end backburner, which a shell shows as 130 and 143; the job goes on, and the message says so. \
-With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
-started. A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
+  2   for a wrong command line or configuration file
+What can be seen in the command line alone is wrong with 2. With 125 it is something else: the directory is not there, \
+the key stands for another call, standard input is too long or not UTF-8, the server refuses what an option says, --ttl \
+passed before the command ended, or standard output cannot be written to.
+Ctrl-C (SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; the job goes on, and the \
+message says so. A SIGHUP that is ignored, as with nohup, goes on to be. With --detach the status is 0, and 125 where it \
+is known at once, within about 100 ms, that the command could not be started, or where the id cannot be printed. A \
+command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
 pub struct RunOptions {
-    /// What you call it, at most 100 characters: all that is said of its task begins with it
+    /// What you call it: one line of at most 100 characters, without control and format characters. All that is said of
+    /// its task begins with it
     #[arg(long, value_name = "L", value_parser = label)]
     pub label: Option<String>,
 
@@ -187,34 +193,37 @@ pub struct RunOptions {
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
 
-    /// A variable for its environment; may be given several times. BACKBURNER_TASK_ID is always the task's id
+    /// A variable for its environment; may be given several times, and of two with the same name the last one counts.
+    /// BACKBURNER_TASK_ID is always the task's id
     #[arg(long, value_name = "K=V", value_parser = variable)]
     pub env: Vec<(String, String)>,
 
-    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB with all other arguments [default: it is empty]
+    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB as JSON with all other
+    /// arguments, where a line feed, a quote and a backslash are two bytes [default: it is empty]
     #[arg(long)]
     pub stdin: bool,
 
     /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90, 0.5s or 1.5h, at most 31d
     /// [default: never]
-    #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT))]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT), allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
 
     /// How long its task is kept, from its start, such as 12h or 7d, at least 1s, at most 365d; after it the job is
     /// stopped if it still runs, and everything about it is deleted [default: for ever]
-    #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
+    #[arg(long, value_name = "DURATION", value_parser = duration(TTL), allow_hyphen_values = true)]
     pub ttl: Option<Duration>,
 
-    /// A name for this call, at most 256 characters, fewer where they are not ASCII: the same call again shows the first one's task, says so, and runs
-    /// nothing, also where that failed. With another command, directory or option it is an error
+    /// A name for this call, at most 256 characters, fewer where they are more than 490 bytes of UTF-8: the same call
+    /// again shows the first one's task, says so, and runs nothing, also where that failed. With another command,
+    /// directory or option it is an error
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Option<String>,
 
-    /// Print the id of the task to standard output, and leave the job alone
+    /// Print the id of the task to standard output, say on standard error how to see and stop it, and leave the job alone
     #[arg(long)]
     pub detach: bool,
 
-    /// Print the task as JSON in the end, instead of what the command wrote
+    /// Print the task as JSON in the end, instead of what the command wrote; not with --detach
     #[arg(long, conflicts_with = "detach")]
     pub json: bool,
 
@@ -230,7 +239,8 @@ pub struct RunOptions {
 #[command(after_long_help = "\
 Output: the task's state goes to standard error. Where the command has ended, by itself or by its timeout, what it wrote \
 goes to standard output, as `run` prints it. While it runs, and where its task was cancelled or failed, there is nothing \
-on standard output: the state has the last line that it wrote.
+on standard output: the state has the last line that it wrote. With --json standard output has the task and standard \
+error nothing.
 
 Exit status: 0 where the task was shown, whatever became of its command; 125 where there is no such task or backburner \
 itself failed; 2 for a wrong command line.")]
@@ -246,14 +256,26 @@ pub struct ShowOptions {
 /// Which task to cancel.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Output: how the task ended goes to standard output, which is another word than `cancelled` where the job was quicker.
+Output: how the task ended goes to standard output, which is another word than `cancelled` where the job was quicker. \
+Everything else goes to standard error: what the job does while it is stopped, and in the end how it ended and the last \
+line that it wrote.
 
 Exit status: 0 where the task has ended, however it did; 125 where there is no such task or backburner itself failed; 2 \
-for a wrong command line. Ctrl-C ends backburner; the job is stopped all the same.")]
+for a wrong command line. Ctrl-C (SIGINT), SIGTERM and SIGHUP end backburner; the job is stopped all the same.")]
 pub struct CancelOptions {
     /// The task's id, as `run` printed it
     pub id: String,
 }
+
+/// What to check: the configuration file that `--config` names, or that is found.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Output: the name of the file and the tools that a client is offered, on standard output. What is wrong is said on standard \
+error as FILE:LINE:COLUMN: and the reason. No data directory is needed, and nothing is run.
+
+Exit status: 0 where the configuration is right, also where there is no file; 2 where it is wrong or cannot be read; 125 \
+where backburner itself failed.")]
+pub struct CheckOptions {}
 
 /// What to explain.
 #[derive(Debug, Args)]
@@ -316,19 +338,44 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_not_told_anything_has_the_defaults() {
-        let Ok(Some(Command::Serve(options))) = parse(&["serve"]).map(|cli| cli.command) else {
-            panic!("`serve` is a command");
-        };
-        assert_eq!(
-            options.component_config(),
-            ServeOptions::default().component_config()
-        );
+    fn the_configuration_file_may_be_named_anywhere() {
+        for line in [
+            ["--config", "f", "show", "ID"],
+            ["show", "--config", "f", "ID"],
+        ] {
+            let cli = parse(&line).expect("it is right");
+            assert_eq!(cli.config.as_deref(), Some(std::path::Path::new("f")));
+        }
+        parse(&["--config", "", "check"]).expect_err("that is no name");
+    }
+
+    fn serve(line: &[&str]) -> ServeOptions {
+        match parse(line).map(|cli| cli.command) {
+            Ok(Some(Command::Serve(options))) => options,
+            other => panic!("{line:?} is no `serve`: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_not_told_anything_leaves_all_to_the_file() {
+        let options = serve(&["serve"]);
+        assert_eq!(options.component_config(), Map::new());
         assert_eq!(
             options.max_message_bytes,
             ServeOptions::default().max_message_bytes
         );
-        let config = r#"{"directLimitMs":100,"graceMs":5000,"outputLimitBytes":67108864,"syncLimitMs":30000}"#;
+    }
+
+    #[test]
+    fn what_a_server_is_told_is_a_member_of_its_configuration() {
+        let line = "serve --sync-limit 1 --direct-limit 2 --grace 3 --output-limit 4096";
+        let options = serve(&line.split(' ').collect::<Vec<_>>());
+        let config =
+            r#"{"directLimitMs":2,"graceMs":3000,"outputLimitBytes":4096,"syncLimitMs":1000}"#;
         assert_eq!(Value::from(options.component_config()).to_string(), config);
+        assert_eq!(
+            serve(&["serve", "--grace", "0"]).component_config().len(),
+            1
+        );
     }
 }

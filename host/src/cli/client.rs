@@ -6,7 +6,6 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::mem;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -15,10 +14,11 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
-use super::exit_code::FAILURE;
+use super::Place;
+use super::exit_code::{FAILURE, USAGE};
+use super::signals;
+pub(super) use super::signals::Interruption;
 
 /// The protocol's revision.
 const PROTOCOL_VERSION: &str = "2026-07-28";
@@ -58,14 +58,6 @@ enum Event {
     Interruption(Interruption),
 }
 
-/// A person wants to leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("interrupted")]
-pub(super) struct Interruption {
-    /// The number of the signal.
-    pub(super) signal: u8,
-}
-
 /// Why there is no reply. A person reads the words, who knows nothing of methods and codes; what to do next depends on
 /// what was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +71,9 @@ pub(super) enum ClientError {
     /// The server cannot serve, and has said why on its standard error, which is ours.
     #[error("the server cannot serve")]
     Unable,
+    /// The same, because of its configuration.
+    #[error("the server's configuration is wrong")]
+    Misconfigured,
     /// The server ended for another reason.
     #[error("the server ended without an answer")]
     Gone,
@@ -112,15 +107,18 @@ struct ErrorObject {
 }
 
 impl Client {
-    /// Starts a server of this same program on a data directory; `None` for the default one.
+    /// Starts a server of this same program.
     ///
     /// # Errors
     /// [`ClientError::Start`] and [`ClientError::Thread`].
-    pub(super) fn start(data_dir: Option<&Path>) -> Result<Self, ClientError> {
+    pub(super) fn start(place: Place<'_>) -> Result<Self, ClientError> {
         let mut command = Command::new(std::env::current_exe().map_err(ClientError::Start)?);
         command.arg("serve");
-        if let Some(data_dir) = data_dir {
-            command.arg("--data-dir").arg(data_dir);
+        let options = [("--data-dir", place.data_dir), ("--config", place.config)];
+        for (option, path) in options {
+            if let Some(path) = path {
+                command.arg(option).arg(path);
+            }
         }
         Self::spawn(command)
     }
@@ -234,8 +232,10 @@ impl Client {
     /// Why a server does not take or give messages any more. It has closed a stream, so it is about to end; one that
     /// stays is ended.
     fn gone(&mut self) -> ClientError {
-        match self.end() {
-            Ok(status) if status.code() == Some(FAILURE.into()) => ClientError::Unable,
+        let status = self.end().ok().and_then(|status| status.code());
+        match status.map(u8::try_from) {
+            Some(Ok(FAILURE)) => ClientError::Unable,
+            Some(Ok(USAGE)) => ClientError::Misconfigured,
             _ => ClientError::Gone,
         }
     }
@@ -286,7 +286,7 @@ impl Drop for Client {
 /// A request with what this revision wants every request to say of its client.
 ///
 /// *Source:* MCP 2026-07-28, Base Protocol, `_meta`; SEP-2663, Capability Negotiation.
-fn message(id: u64, method: &str, mut params: Value) -> Value {
+pub(super) fn message(id: u64, method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
         "io.modelcontextprotocol/clientInfo": {
@@ -325,13 +325,12 @@ fn forward_lines(output: ChildStdout, events: &Sender<Event>) {
 
 /// Makes signals that ask this program to end into events. The thread lives as long as the program.
 fn forward_signals(events: Sender<Event>) -> Result<(), ClientError> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(ClientError::Start)?;
+    let taken = signals::take().map_err(ClientError::Start)?;
     spawn(move || {
-        for signal in signals.forever() {
-            let signal = u8::try_from(signal).expect("the two signals have small numbers");
+        signals::forward(taken, |interruption| {
             // Fails where the client is gone: the program is about to end anyway.
-            let _ = events.send(Event::Interruption(Interruption { signal }));
-        }
+            let _ = events.send(Event::Interruption(interruption));
+        });
     })
 }
 

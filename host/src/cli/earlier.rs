@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Place;
 use super::client::{Client, ClientError};
 use super::plain::plain;
+use crate::config::NO_FILE;
 use crate::data_dir::DataDir;
 use crate::serve::STORE_FILE;
 
@@ -31,8 +33,8 @@ pub(super) enum Missing {
     Unknown { id: String, data_dir: PathBuf },
     /// There was one.
     #[error(
-        "task {id} has expired: it was to be kept for a time only (--ttl), which has passed; its job does not go on, \
-         and its output cannot be had any more"
+        "task {id} has expired: it was to be kept for a time only (--ttl), which has passed; its job is stopped if it \
+         still runs, and its output cannot be had any more: run the command again with a longer --ttl, or without one"
     )]
     Expired { id: String },
 }
@@ -47,16 +49,21 @@ impl<'a> Earlier<'a> {
         Ok(Self { id, data_dir })
     }
 
-    /// Starts a server on the directory, and not where that would make one: looking for something creates nothing.
+    /// Starts a server on the directory, and not where that would make one: looking for something creates nothing. With no
+    /// configuration file but one that is given: what a task is does not depend on it, and one with a mistake in it must not
+    /// keep a person from stopping a job.
     ///
     /// # Errors
     /// [`Missing`] where nothing was ever run there, and those of [`Client::start`].
-    pub(super) fn server(&self) -> anyhow::Result<Client> {
+    pub(super) fn server(&self, config: Option<&Path>) -> anyhow::Result<Client> {
         // Of anything else that is wrong with the directory the server knows the words.
         if let Ok(false) = self.data_dir.join(STORE_FILE).try_exists() {
             return Err(self.missing().into());
         }
-        Ok(Client::start(Some(&self.data_dir))?)
+        Ok(Client::start(Place {
+            data_dir: Some(&self.data_dir),
+            config: Some(config.unwrap_or(Path::new(NO_FILE))),
+        })?)
     }
 
     /// As [`Earlier::explain`], to a person who may ask again.
@@ -148,6 +155,12 @@ mod tests {
             "{expired}"
         );
         assert!(!expired.contains("ttlMs"), "{expired}");
+        // Whoever ignores SIGTERM may still run.
+        assert!(
+            expired.contains("its job is stopped if it still runs"),
+            "{expired}"
+        );
+        assert!(expired.ends_with("run the command again with a longer --ttl, or without one"));
         assert_eq!(explained(-32603, "the disk is full"), "the disk is full");
     }
 

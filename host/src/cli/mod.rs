@@ -9,6 +9,7 @@ mod answer;
 mod arguments;
 mod ask;
 mod cancel;
+mod check;
 mod client;
 mod earlier;
 mod exit_code;
@@ -24,6 +25,7 @@ mod plain;
 mod question;
 mod run;
 mod show;
+mod signals;
 mod task;
 mod terminal;
 mod values;
@@ -34,11 +36,23 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser as _};
 
 pub use self::arguments::{
-    CancelOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
+    CancelOptions, CheckOptions, Cli, Command, HelpOptions, RunOptions, ServeOptions, ShowOptions,
 };
 use self::client::{ClientError, Interruption};
 pub use self::inside_arguments::{AnswerOptions, AskOptions, ProgressOptions};
+use self::terminal::PrintError;
+use crate::config;
+use crate::serve::ServeError;
 use crate::shell_word::{self, Verb};
+
+/// What a person says of the server that a command starts.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    /// Where the tasks are; `None` for the default one.
+    data_dir: Option<&'a Path>,
+    /// The configuration file; `None` for the one that is found.
+    config: Option<&'a Path>,
+}
 
 /// Reads the command line. Where it asks for help, or is wrong, that is told and this gives the exit status.
 ///
@@ -57,7 +71,7 @@ pub fn parse() -> Result<Cli, ExitCode> {
             // A wrong command line stays one where nobody can be told; and nobody reads any more, as with `| head`.
             Err(_) if told.use_stderr() => status.into(),
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => status.into(),
-            Err(error) => report(Err(error.into())),
+            Err(error) => report(Err(PrintError::Failed(error).into())),
         }
     })
 }
@@ -82,14 +96,18 @@ fn is_ask() -> bool {
 /// # Errors
 /// What the person has to know and can do something about, in words; for [`report`].
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    let data_dir = cli.data_dir.as_deref();
+    let place = Place {
+        data_dir: cli.data_dir.as_deref(),
+        config: cli.config.as_deref(),
+    };
     match cli.command {
-        Some(Command::Run(options)) => run::run(data_dir, options),
-        Some(Command::Show(options)) => show::show(data_dir, &options),
-        Some(Command::Cancel(options)) => cancel::cancel(data_dir, &options),
-        Some(Command::Answer(options)) => answer::answer(data_dir, &options),
-        Some(Command::Ask(options)) => ask::ask(data_dir, &options),
-        Some(Command::Progress(options)) => ask::progress(data_dir, &options),
+        Some(Command::Run(options)) => run::run(place, options),
+        Some(Command::Show(options)) => show::show(place, &options),
+        Some(Command::Cancel(options)) => cancel::cancel(place, &options),
+        Some(Command::Answer(options)) => answer::answer(place, &options),
+        Some(Command::Ask(options)) => ask::ask(place.data_dir, &options),
+        Some(Command::Progress(options)) => ask::progress(place.data_dir, &options),
+        Some(Command::Check(CheckOptions {})) => check::check(place.config),
         Some(Command::Help(options)) => help::help(&options),
         // A server is the caller's to start; here it can only be a person who looks for help.
         Some(Command::Serve(_)) | None => Ok(explain()),
@@ -121,13 +139,27 @@ pub fn report(result: anyhow::Result<ExitCode>) -> ExitCode {
         return die_of(interruption);
     }
     // A server that could not serve has said so on the same standard error.
-    if !matches!(error.downcast_ref(), Some(ClientError::Unable)) {
+    if !matches!(
+        error.downcast_ref(),
+        Some(ClientError::Unable | ClientError::Misconfigured)
+    ) {
         terminal::say(&format!("backburner: {error:#}"));
+    }
+    if let Some(&PrintError::Left(interruption)) = error.downcast_ref() {
+        return die_of(interruption);
     }
     match error.downcast_ref() {
         Some(&ClientError::Interrupted(interruption)) => die_of(interruption),
+        Some(ClientError::Misconfigured) => exit_code::USAGE.into(),
+        _ if is_of_configuration(&error) => exit_code::USAGE.into(),
         _ => exit_code::FAILURE.into(),
     }
+}
+
+/// Whether a server does not serve because of what a person has written.
+fn is_of_configuration(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ServeError::Config(_)))
+        || error.downcast_ref::<config::Error>().is_some()
 }
 
 /// Ends as a program does that knows nothing of the signal: only so a shell's script or loop ends with it.
@@ -159,6 +191,13 @@ fn answer_command(data_dir: Option<&Path>, id: &str) -> String {
     command(Verb::Answer, data_dir, id)
 }
 
+/// How a task can be seen and its job stopped, in two lines.
+fn what_next(data_dir: Option<&Path>, id: &str) -> String {
+    let [show, cancel] = [Verb::Show, Verb::Cancel].map(|verb| command(verb, data_dir, id));
+    format!("to see it: {show}\nto stop it: {cancel}")
+}
+
+/// The command that does something with a task.
 fn command(verb: Verb, data_dir: Option<&Path>, id: &str) -> String {
     let program = std::env::args_os()
         .next()

@@ -3,7 +3,16 @@
 //! A word that the server says differently one day passes through as it is.
 
 /// What the server says, and what that is to a person; the longer one first where one is part of another.
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 21] = [
+    ("another `cwd`", "another directory"),
+    // What follows names the directory and says what to do.
+    (", its directory cannot be used: ", ": "),
+    (
+        "; correct `cwd`, then call again with",
+        ", and run it again with",
+    ),
+    ("; correct `cwd`, then call again", ""),
+    ("call again", "run it again"),
     ("`idempotencyKey`", "`--key`"),
     ("idempotencyKey", "--key"),
     ("`timeoutSeconds`", "`--timeout`"),
@@ -27,7 +36,10 @@ const WORDS: [(&str, &str); 16] = [
         "with the Tasks extension by tasks/get with this id, in a terminal by",
         "by",
     ),
-    (" bytes long as JSON,", " bytes long,"),
+    (
+        " bytes long as JSON,",
+        " bytes long as JSON, where a line feed, a quote and a backslash are two bytes,",
+    ),
     (
         ". Nothing was run. Call `run` again with this corrected.",
         "; nothing was run",
@@ -59,6 +71,43 @@ mod tests {
         assert_eq!(
             plain(said),
             "check it before you run it again, with a new --key if you gave one"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_directory_is_said_once() {
+        let said = "the command was not run, its directory cannot be used: the directory /a does not exist; create it or \
+                    name another one; correct `cwd`, then call again";
+        let expect = "the command was not run: the directory /a does not exist; create it or name another one";
+        assert_eq!(plain(said), expect);
+        let with_key = format!("{said} with a new idempotencyKey");
+        assert_eq!(
+            plain(&with_key),
+            format!("{expect}, and run it again with a new --key")
+        );
+        let other = "`idempotencyKey` \"k\" already stands for another call, with another `cwd`";
+        assert_eq!(
+            plain(other),
+            "`--key` \"k\" already stands for another call, with another directory"
+        );
+    }
+
+    #[test]
+    fn a_person_runs_and_does_not_call() {
+        let said = "the disk is full; free some space there, then call again";
+        assert_eq!(
+            plain(said),
+            "the disk is full; free some space there, then run it again"
+        );
+    }
+
+    #[test]
+    fn a_length_is_that_of_the_json_and_says_so() {
+        let said = "the arguments are 9 bytes long as JSON, they have to be at most 8 together";
+        assert_eq!(
+            plain(said),
+            "the arguments are 9 bytes long as JSON, where a line feed, a quote and a backslash are two bytes, they \
+             have to be at most 8 together"
         );
     }
 

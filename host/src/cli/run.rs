@@ -14,15 +14,21 @@ use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
-use super::{Cli, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage};
+use super::terminal::PrintError;
+use super::{
+    Cli, Place, RunOptions, exit_code, input, moment, show_command, terminal, what_next,
+    wrong_usage,
+};
 use crate::clock::now_ms;
 use crate::stream::Stream;
 
 /// Runs a command as a job.
 ///
 /// # Errors
-/// Where it was not started, its end cannot be followed, or the person does not want to wait for it.
-pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Result<ExitCode> {
+/// Where it was not started, its end cannot be followed, the person does not want to wait for it, or its output cannot be
+/// printed.
+pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitCode> {
+    let data_dir = place.data_dir;
     if options
         .command
         .first()
@@ -34,7 +40,7 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     let key = options.key.clone();
     let words = options.command.clone();
     let call = json!({"name": "run", "arguments": arguments(options)?});
-    let mut client = Client::start(data_dir)?;
+    let mut client = Client::start(place)?;
     let called_at = now_ms();
     let begun = begin(&mut client, call).inspect_err(|error| {
         // Not where the server is what failed.
@@ -42,28 +48,31 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
             explain_misplaced_option(&words);
         }
     })?;
-    if shape != Shape::Id {
-        terminal::say(&format!("task {}", begun.id));
-    }
-    if shape == Shape::Id {
-        // First of all: nobody else knows it.
-        let printed = terminal::print(&begun.id);
-        printed.with_context(|| format!("cannot print the id of task {}", begun.id))?;
-    }
+    let named = name(&begun.id, shape);
     if let Some(key) = key {
         say_if_earlier(&mut client, &begun.id, &Call { key, called_at });
     }
     if shape == Shape::Id {
-        return Ok(leave(&begun));
+        return leave(data_dir, &begun, named);
     }
     let task = end(&mut client, data_dir, &begun.id)?;
-    print_end(&task, shape)?;
+    let printed = print_end(&task, shape);
     let code = exit_code::of_task(&task);
     if code != 0 {
         explain_misplaced_option(&words);
     }
     terminal::say(&show_command(data_dir, &begun.id));
+    printed?;
     Ok(code.into())
+}
+
+/// Says which task it is, first of all: nobody else knows it.
+fn name(id: &str, shape: Shape) -> Result<(), PrintError> {
+    if shape == Shape::Id {
+        return terminal::hand_over(id);
+    }
+    terminal::say(&format!("task {id}"));
+    Ok(())
 }
 
 /// A call that has an idempotency key.
@@ -89,24 +98,28 @@ fn say_if_earlier(client: &mut Client, id: &str, call: &Call) {
     }
 }
 
-/// Leaves a job alone. One that is known not to have started is a failure.
-fn leave(begun: &Begun) -> ExitCode {
+/// Leaves a job alone. One that is known not to have started is a failure, and so is one whose id nobody has got.
+fn leave(
+    data_dir: Option<&Path>,
+    begun: &Begun,
+    named: Result<(), PrintError>,
+) -> anyhow::Result<ExitCode> {
+    let id = &begun.id;
     match &begun.not_started {
-        None => ExitCode::SUCCESS,
-        Some(why) => {
-            terminal::say(&format!("backburner: {why}"));
-            exit_code::FAILURE.into()
-        }
+        None => terminal::say(&what_next(data_dir, id)),
+        Some(why) => terminal::say(&format!("backburner: {why}")),
     }
+    named.with_context(|| format!("cannot print the id of task {id}"))?;
+    Ok(match &begun.not_started {
+        None => ExitCode::SUCCESS,
+        Some(_) => exit_code::FAILURE.into(),
+    })
 }
 
 /// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
 fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result<Task> {
     let goes_on = || {
-        terminal::say(&format!(
-            "the job goes on; to see it: {}",
-            show_command(data_dir, id)
-        ));
+        terminal::say(&format!("the job goes on; {}", what_next(data_dir, id)));
     };
     match follow(client, data_dir, id) {
         Ok(Followed::Ended(task)) => Ok(*task),
@@ -145,14 +158,15 @@ impl Shape {
     }
 }
 
-fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
-    if shape == Shape::Json {
-        terminal::print(&format!("{:#}", task.whole))?;
-    } else if let Some(output) = task.output() {
-        output.print()?;
-    }
+/// Prints what is wanted of a task that has ended, and says how it ended, also where that cannot be printed.
+fn print_end(task: &Task, shape: Shape) -> Result<(), PrintError> {
+    let printed = match (shape, task.output()) {
+        (Shape::Json, _) => terminal::print(&format!("{:#}", task.whole)),
+        (_, Some(output)) => output.print(),
+        (_, None) => Ok(()),
+    };
     terminal::say(&task.summary());
-    Ok(())
+    printed
 }
 
 /// Says what may have been the reason of a failure.
@@ -262,7 +276,7 @@ fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
             ClientError::Refused { message, .. } => {
                 anyhow::anyhow!(refusal(&message, key.as_deref()))
             }
-            ClientError::Unable => error.into(),
+            ClientError::Unable | ClientError::Misconfigured => error.into(),
             error => anyhow::Error::from(error).context(UNKNOWN_START),
         })
         .and_then(begun)

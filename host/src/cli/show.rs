@@ -1,19 +1,18 @@
 //! `backburner show`: what became of a task, asked of a fresh server.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use super::earlier::Earlier;
 use super::task::{Status, Task};
-use super::{ShowOptions, answer_command, terminal};
+use super::{Place, ShowOptions, answer_command, terminal};
 
 /// Shows a task.
 ///
 /// # Errors
-/// Where there is no such task, or the server does not answer.
-pub(super) fn show(data_dir: Option<&Path>, options: &ShowOptions) -> anyhow::Result<ExitCode> {
-    let earlier = Earlier::new(data_dir, &options.id)?;
-    let mut client = earlier.server()?;
+/// Where there is no such task, the server does not answer, or it cannot be printed.
+pub(super) fn show(place: Place<'_>, options: &ShowOptions) -> anyhow::Result<ExitCode> {
+    let earlier = Earlier::new(place.data_dir, &options.id)?;
+    let mut client = earlier.server(place.config)?;
     let task =
         Task::fetch(&mut client, &options.id).map_err(|error| earlier.explain_and_advise(error))?;
     if options.json {
@@ -24,7 +23,7 @@ pub(super) fn show(data_dir: Option<&Path>, options: &ShowOptions) -> anyhow::Re
     if task.status == Status::InputRequired {
         terminal::say(&format!(
             "answer by: {}",
-            answer_command(data_dir, &options.id)
+            answer_command(place.data_dir, &options.id)
         ));
     }
     if let Some(output) = task.output() {

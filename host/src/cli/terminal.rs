@@ -1,20 +1,45 @@
 //! Where a person reads: standard output for data, standard error for everything else.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use super::signals::Interruption;
 use crate::stream::Stream;
+
+/// Why data was not printed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PrintError {
+    /// The system said no.
+    #[error("cannot write to standard output")]
+    Failed(#[source] io::Error),
+    /// A signal asked this program to end, and nobody read.
+    #[error("nobody reads standard output")]
+    Left(#[source] Interruption),
+}
 
 /// Prints data, and a line break where it does not end in one.
 ///
 /// # Errors
-/// Where it cannot be written, unless nobody reads any more, as with `| head`: that is no failure.
-pub(super) fn print(data: &str) -> io::Result<()> {
-    let ending = if data.ends_with('\n') { "" } else { "\n" };
-    let text = format!("{data}{ending}");
-    match Stream(io::stdout()).write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+/// As [`hand_over`], but that nobody reads any more, as with `| head`, is no failure.
+pub(super) fn print(data: &str) -> Result<(), PrintError> {
+    match hand_over(data) {
+        Err(PrintError::Failed(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
+    }
+}
+
+/// Prints data that is nowhere else, and a line break where it does not end in one.
+///
+/// # Errors
+/// Where it cannot be written, or is not before the program is to end.
+pub(super) fn hand_over(data: &str) -> Result<(), PrintError> {
+    let ending = if data.ends_with('\n') { "" } else { "\n" };
+    match write(Target::Out, format!("{data}{ending}")) {
+        Ok(written) => written.map_err(PrintError::Failed),
+        Err(interruption) => Err(PrintError::Left(interruption)),
     }
 }
 
@@ -26,7 +51,61 @@ pub(super) fn say(text: &str) {
 
 /// In one piece, so that others who write there come before or after it.
 fn write_err(text: &str) {
-    let _ = Stream(io::stderr()).write_all(text.as_bytes());
+    let _ = write(Target::Err, text.to_owned());
+}
+
+/// Where something is written.
+#[derive(Clone, Copy)]
+enum Target {
+    Out,
+    Err,
+}
+
+impl Target {
+    fn write(self, text: &str) -> io::Result<()> {
+        match self {
+            Self::Out => Stream(io::stdout()).write_all(text.as_bytes()),
+            Self::Err => Stream(io::stderr()).write_all(text.as_bytes()),
+        }
+    }
+}
+
+/// Writes all of it, and says what became of that. Another thread does it, which is left where it is when a signal came
+/// and nobody reads: nothing else would end the program then, and it has no way to write without the danger to be held
+/// up, as others have the same stream open.
+fn write(target: Target, text: String) -> Result<io::Result<()>, Interruption> {
+    let text = Arc::new(text);
+    let (sender, written) = mpsc::channel();
+    let theirs = Arc::clone(&text);
+    let writer = thread::Builder::new().spawn(move || {
+        // Fails where nobody waits any more.
+        let _ = sender.send(target.write(&theirs));
+    });
+    match writer {
+        Ok(_) => await_written(&written),
+        // The system has no thread to give: better to be held up than to be silent.
+        Err(_) => Ok(target.write(&text)),
+    }
+}
+
+/// How long a write may still take when a signal has come, at most, and at least where it came before the write: who
+/// reads at all has read by then, and a person does not wait for the program's end.
+const WRITE_LOOK: Duration = Duration::from_millis(100);
+
+fn await_written(written: &Receiver<io::Result<()>>) -> Result<io::Result<()>, Interruption> {
+    loop {
+        match written.recv_timeout(WRITE_LOOK) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(interruption) = Interruption::first() {
+                    return Err(interruption);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                unreachable!("the thread says what became of the write before it ends")
+            }
+        }
+    }
 }
 
 /// A line that says how far something is. On a terminal it is written anew in its place; elsewhere each new state

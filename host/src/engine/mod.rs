@@ -10,4 +10,4 @@ mod pool;
 mod ticker;
 
 pub use instance::{Context, Notice, Pending, State, Step, Wake, linker};
-pub use pool::{Pool, PoolError};
+pub use pool::{BadConfig, Pool, PoolError};

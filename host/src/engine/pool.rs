@@ -4,6 +4,8 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
+
 use super::code;
 use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
 use super::ticker::Ticker;
@@ -19,19 +21,30 @@ use crate::store::Store;
 pub struct Pool {
     server: ServerPre<State>,
     ticker: Ticker,
-    config: String,
     store: Arc<dyn Store>,
     jobs: Arc<dyn Jobs>,
     instances: Mutex<Instances>,
     returned: Condvar,
     /// The reply where there is no instance to ask for one: an error that cannot name its request.
     last_words: Option<String>,
+    /// Tells the number of the configuration.
+    configured: watch::Sender<u64>,
+}
+
+/// What instances are configured with.
+#[derive(Debug)]
+struct Config {
+    /// Greater than that of every one before it.
+    number: u64,
+    json: String,
 }
 
 /// Where the instances are.
-#[derive(Default)]
 struct Instances {
-    /// Last in, first out: the instance whose memory is still in the processor's cache goes first.
+    /// What new ones are configured with.
+    config: Arc<Config>,
+    /// All of them with the present configuration. Last in, first out: the instance whose memory is still in the
+    /// processor's cache goes first.
     idle: Vec<Instance>,
     /// How many are at work.
     lent: usize,
@@ -45,7 +58,7 @@ struct Instances {
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pool")
-            .field("config", &self.config)
+            .field("config", &self.instances().config)
             .finish_non_exhaustive()
     }
 }
@@ -57,32 +70,40 @@ pub enum PoolError {
     #[error("the embedded component cannot be used on this machine: {0:#}")]
     Component(wasmtime::Error),
     /// The component refuses its configuration.
-    #[error("the configuration is refused: {}{reason}", before_reason(at))]
-    Config {
-        /// A JSON pointer to the member that is wrong; empty for the whole.
-        at: String,
-        /// What is wrong and what is expected, in words.
-        reason: String,
-    },
+    #[error("the configuration is refused: {0}")]
+    Config(BadConfig),
     /// The thread that interrupts runaway guests, or one to run them on, could not be started.
     #[error("cannot start a thread")]
     Thread(#[from] std::io::Error),
+    /// Whoever was to configure the component panicked, which has been reported: this is a bug.
+    #[error("a thread panicked")]
+    Panicked,
 }
 
-/// The place of an error before its words.
-fn before_reason(at: &str) -> String {
-    match at {
-        "" => String::new(),
-        at => format!("{at}: "),
+/// What the component refuses in a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct BadConfig {
+    /// The wrong member, as a JSON pointer (RFC 6901); empty for the whole.
+    pub at: String,
+    /// Why, in words that say what is expected.
+    pub reason: String,
+}
+
+impl fmt::Display for BadConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.at.is_empty() {
+            write!(f, "{}: ", self.at)?;
+        }
+        f.write_str(&self.reason)
     }
 }
 
 impl From<ConfigError> for PoolError {
     fn from(error: ConfigError) -> Self {
-        Self::Config {
+        Self::Config(BadConfig {
             at: error.at,
             reason: error.reason,
-        }
+        })
     }
 }
 
@@ -106,17 +127,27 @@ impl Pool {
     ) -> Result<Self, PoolError> {
         let (engine, component) = code::loaded()?;
         let server = ServerPre::new(linker(&engine)?.instantiate_pre(&component)?)?;
+        let config = Arc::new(Config {
+            number: 0,
+            json: config,
+        });
         let mut pool = Self {
             server,
             ticker: Ticker::start(engine)?,
-            config,
             store,
             jobs,
-            instances: Mutex::default(),
+            instances: Mutex::new(Instances {
+                config: Arc::clone(&config),
+                idle: Vec::new(),
+                lent: 0,
+                ended: 0,
+                is_short: false,
+            }),
             returned: Condvar::new(),
             last_words: None,
+            configured: watch::Sender::new(0),
         };
-        let mut first = pool.make()?;
+        let mut first = pool.make(&config.json)?;
         pool.last_words = first.call(&pool.ticker, |guest, store| {
             guest.call_refuse(store, "", Refusal::Trapped)
         })?;
@@ -124,18 +155,53 @@ impl Pool {
         Ok(pool)
     }
 
+    /// Has all calls from now on work with another configuration, as that of [`Pool::new`]. A call that is being worked on
+    /// goes on with the one it began with; a request that waits goes on with either.
+    ///
+    /// Blocks for as long as it takes to make an instance.
+    ///
+    /// # Errors
+    /// See [`PoolError`]; then the configuration from before goes on to hold.
+    pub fn configure(&self, config: &str) -> Result<(), PoolError> {
+        if self.instances().config.json == config {
+            return Ok(());
+        }
+        let first = self.make(config)?;
+        let mut instances = self.instances();
+        let number = instances.config.number + 1;
+        instances.config = Arc::new(Config {
+            number,
+            json: config.to_owned(),
+        });
+        let replaced = mem::replace(&mut instances.idle, vec![first]);
+        self.configured.send_replace(number);
+        drop(instances);
+        // A call may wait for an instance, whichever.
+        self.returned.notify_one();
+        drop(replaced);
+        Ok(())
+    }
+
+    /// Tells of each configuration that is another one than before, for whoever passes it on: the tools may be others. It is
+    /// seen after calls have begun to work with it.
+    pub fn configured(&self) -> watch::Receiver<u64> {
+        self.configured.subscribe()
+    }
+
     /// The jobs that the component starts, for whoever waits for one.
     pub fn jobs(&self) -> &Arc<dyn Jobs> {
         &self.jobs
     }
 
-    /// Handles one message of a client.
+    /// Handles one message of a client. `cx` is asked for when there is an instance to handle it, which may take a while:
+    /// what it says of the time has to be true then.
     ///
     /// Blocks for as long as the store and the jobs do. Never fails: a message that an instance traps on, or that the
     /// store or the jobs panic on, is answered with an internal error.
-    pub fn message(&self, cx: &Context, body: &str) -> Step {
+    pub fn message(&self, cx: impl FnOnce() -> Context, body: &str) -> Step {
         let outcome = self.call(|instance, ticker| {
-            instance.call(ticker, |guest, store| guest.call_message(store, cx, body))
+            let cx = cx();
+            instance.call(ticker, |guest, store| guest.call_message(store, &cx, body))
         });
         match outcome {
             Ok(outcome) => outcome.into(),
@@ -145,11 +211,18 @@ impl Pool {
 
     /// Goes on with a request that had to wait. `body` is the message that it came as.
     ///
-    /// Blocks and fails as [`Pool::message`].
-    pub fn resume(&self, cx: &Context, pending: &Pending, why: Wake, body: &str) -> Step {
+    /// Asks for `cx`, blocks and fails as [`Pool::message`].
+    pub fn resume(
+        &self,
+        cx: impl FnOnce() -> Context,
+        pending: &Pending,
+        why: Wake,
+        body: &str,
+    ) -> Step {
         let outcome = self.call(|instance, ticker| {
+            let cx = cx();
             instance.call(ticker, |guest, store| {
-                guest.call_resume(store, cx, &pending.ticket, why)
+                guest.call_resume(store, &cx, &pending.ticket, why)
             })
         });
         match outcome {
@@ -168,9 +241,11 @@ impl Pool {
         self.refuse("", Refusal::NotUtf8)
     }
 
-    /// Looks after tasks that no client asks about. Gives when to do it again, in milliseconds since 1970.
-    pub fn sweep(&self, now: u64) -> Option<u64> {
+    /// Looks after tasks that no client asks about. Gives when to do it again, in milliseconds since 1970; `now` gives the
+    /// present as such, and is asked when there is an instance.
+    pub fn sweep(&self, now: impl FnOnce() -> u64) -> Option<u64> {
         self.call(|instance, ticker| {
+            let now = now();
             instance.call(ticker, |guest, store| guest.call_sweep(store, now))
         })
         .unwrap_or_else(|error| {
@@ -209,11 +284,12 @@ impl Pool {
         &self,
         work: impl FnOnce(&mut Instance, &Ticker) -> wasmtime::Result<T>,
     ) -> wasmtime::Result<T> {
-        let lent = self
+        let (lent, config) = self
             .lend()
             .map_err(|error| wasmtime::format_err!("{error}"))?;
         let mut loan = Loan {
             pool: self,
+            config,
             whole: None,
         };
         // Declared after the loan, so that an instance that traps is dropped before the loan ends.
@@ -223,19 +299,22 @@ impl Pool {
         Ok(result)
     }
 
-    /// An idle instance, or a new one. Where none can be made, say since address space is limited, it waits for one
-    /// that is lent: fewer calls at the same time are better than none.
-    fn lend(&self) -> Result<Instance, PoolError> {
+    /// An idle instance, or a new one, and what it is configured with. Where none can be made, say since address space is
+    /// limited, it waits for one that is lent: fewer calls at the same time are better than none.
+    fn lend(&self) -> Result<(Instance, Arc<Config>), PoolError> {
         let mut instances = self.instances();
         loop {
             instances.lent += 1;
+            let config = Arc::clone(&instances.config);
             if let Some(instance) = instances.idle.pop() {
-                return Ok(instance);
+                return Ok((instance, config));
             }
             let ended = instances.ended;
             drop(instances);
-            let made = self.make();
-            let Err(error) = made else { return made };
+            let error = match self.make(&config.json) {
+                Ok(made) => return Ok((made, config)),
+                Err(error) => error,
+            };
             instances = self.instances();
             instances.lent -= 1;
             if instances.ended != ended {
@@ -263,20 +342,27 @@ impl Pool {
         }
     }
 
-    /// Ends a loan, with what comes back of it.
-    fn take_back(&self, instance: Option<Instance>) {
+    /// Ends a loan, with what comes back of it. An instance that was configured otherwise than they are now is dropped.
+    fn take_back(&self, instance: Option<Instance>, config: &Config) {
         let mut instances = self.instances();
         instances.lent -= 1;
         instances.ended += 1;
-        instances.idle.extend(instance);
+        let outdated = if instances.config.number == config.number {
+            instances.idle.extend(instance);
+            None
+        } else {
+            instance
+        };
         self.returned.notify_one();
+        drop(instances);
+        drop(outdated);
     }
 
-    fn make(&self) -> Result<Instance, PoolError> {
+    fn make(&self, config: &str) -> Result<Instance, PoolError> {
         let state = State::new(Arc::clone(&self.store), Arc::clone(&self.jobs));
         let mut instance = Instance::new(&self.server, state)?;
         instance.call(&self.ticker, |guest, store| {
-            guest.call_configure(store, &self.config)
+            guest.call_configure(store, config)
         })??;
         Ok(instance)
     }
@@ -292,12 +378,49 @@ impl Pool {
 /// An instance is lent for as long as this lives.
 struct Loan<'a> {
     pool: &'a Pool,
+    /// What it is configured with.
+    config: Arc<Config>,
     /// What is to come back: nothing unless the call ended well.
     whole: Option<Instance>,
 }
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        self.pool.take_back(self.whole.take());
+        self.pool.take_back(self.whole.take(), &self.config);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+
+    #[test]
+    fn the_time_is_asked_for_when_there_is_an_instance() {
+        let data = tempfile::tempdir().expect("there is room");
+        let dir = cap_std::fs::Dir::open_ambient_dir(data.path(), cap_std::ambient_authority());
+        let dir = dir.expect("it is there");
+        let jobs = crate::jobs::SupervisedJobs::open(&dir, data.path(), "/no/such/program".into());
+        let jobs = Arc::new(jobs.expect("it can be opened"));
+        let store = Arc::new(MemoryStore::default());
+        let pool = Pool::new(store, jobs, "{}".to_owned()).expect("the component is whole");
+        let present = || {
+            assert_eq!(pool.instances().lent, 1);
+            1_800_000_000_000
+        };
+        let cx = || Context {
+            now: present(),
+            principal: "user".to_owned(),
+        };
+        pool.sweep(present);
+        assert!(matches!(pool.message(cx, "{}"), Step::Reply(_)));
+        let pending = Pending {
+            request: "1".to_owned(),
+            jobs: Vec::new(),
+            deadline: 0,
+            ticket: "none".to_owned(),
+        };
+        let resumed = pool.resume(cx, &pending, Wake::Deadline, "{}");
+        assert!(matches!(resumed, Step::Reply(_)));
     }
 }

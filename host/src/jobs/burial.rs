@@ -4,7 +4,6 @@
 //! Several processes may do this at the same time, and each of them may be killed in the middle of it: no
 //! step depends on being the only one, and the first outcome that is written stays.
 
-use std::cell::Cell;
 use std::io;
 use std::time::Instant;
 
@@ -12,9 +11,9 @@ use rustix::process::Signal;
 use uuid::Uuid;
 
 use super::directory::{Condition, JobDirectory, Origin, Started};
-use super::limits::{BURIAL, BURIAL_LOOKS, BURIAL_PAUSE, BURIAL_WATCH};
+use super::limits::{BURIAL, BURIAL_LOOKS, BURIAL_PAUSE, UNCLEAR_PAUSE};
 use super::model::{End, Loss, Outcome};
-use super::processes::{self, Seen, Stage};
+use super::processes::{self, Glance, Newcomers, Seen, Stage, Turn};
 use super::{clock, files, output};
 
 /// A job to bury.
@@ -31,7 +30,7 @@ pub(crate) struct Burial<'a> {
 
 impl Burial<'_> {
     /// Makes sure that nothing of the job runs and that it has an outcome, which is given; `None` where
-    /// something that was killed has not disappeared yet.
+    /// something of it may be there still.
     ///
     /// The caller has seen that there is no supervisor to be reached, and that there was no outcome after that.
     ///
@@ -58,7 +57,10 @@ impl Burial<'_> {
         let same_boot = named.map(|it| it.boot_id == self.boot_id);
         // In another boot the recorded numbers are those of strangers. Without a record nobody knows: its supervisor and
         // its environment are proof enough.
-        let started = same_boot.and_then(|same| self.directory.started().filter(|_| same));
+        let started = match same_boot {
+            Some(true) => self.directory.started()?,
+            _ => None,
+        };
         Ok(Remains {
             condition,
             origin,
@@ -72,7 +74,7 @@ impl Burial<'_> {
         let mut found = Found::Nothing;
         // Nothing of another boot can run.
         if remains.same_boot != Some(false) {
-            if remains.condition == Condition::Whole && self.has_supervisor() {
+            if remains.condition == Condition::Whole && self.has_supervisor()? {
                 // It holds another FIFO than the one that is there.
                 remains.condition = Condition::Damaged;
             }
@@ -125,21 +127,23 @@ impl Burial<'_> {
     }
 
     /// Whether the supervisor lives after all. One that was killed has no command line any more when its FIFO ends.
-    fn has_supervisor(&self) -> bool {
-        let everything = processes::all();
-        everything
-            .iter()
-            .any(|seen| processes::supervises(seen, self.id))
+    fn has_supervisor(&self) -> io::Result<bool> {
+        for seen in processes::all()? {
+            if processes::supervises(&seen, self.id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether nobody can tell if the job runs: its processes would not be seen, and neither its files nor the time prove
     /// that its supervisor has ended.
     fn is_unknowable(&self, remains: &Remains) -> io::Result<bool> {
         // Whoever reserved an id had found nothing of the job, and there is nothing else to go by.
-        if processes::are_listed() || remains.condition == Condition::Reserved {
+        if processes::are_listed()? || remains.condition == Condition::Reserved {
             return Ok(false);
         }
-        let has_ended = self.directory.has_alive()? && !self.directory.is_listened_to();
+        let has_ended = self.directory.has_alive()? && !self.directory.is_listened_to()?;
         Ok(!has_ended && self.started_at(remains)? >= clock::boot_ms())
     }
 
@@ -162,39 +166,77 @@ impl Burial<'_> {
         let deadline = Instant::now() + BURIAL;
         let mut pause = BURIAL_PAUSE;
         let mut found = Found::Nothing;
-        let is_own = Cell::new(false);
-        let find = || {
-            let everything = members(self.id, remains.started.as_ref());
-            let (own, others): (Vec<Seen>, Vec<Seen>) = everything.into_iter().partition(is_this);
-            is_own.set(is_own.get() || !own.is_empty());
-            if !others.is_empty() {
-                self.mark_found(remains);
-            }
-            others
-        };
-        let is_new_member = |seen: &Seen| processes::belongs_to(seen, self.id) && !is_this(seen);
+        let mut is_own = false;
         let mut looks = 0;
         while looks < BURIAL_LOOKS {
-            looks += 1;
-            if !processes::freeze_and_kill(find).is_empty() {
+            let look = self.look(remains, deadline, &mut is_own)?;
+            match look {
+                Look::Nothing => {
+                    looks += 1;
+                    continue;
+                }
+                Look::Unknown => {}
+                Look::Killed | Look::KilledNew => {
+                    found = Found::Killed;
+                    looks = 0;
+                }
+            }
+            if look == Look::Killed {
                 std::thread::sleep(pause);
                 pause *= 2;
-            } else if let Some(new) = processes::watch_new(BURIAL_WATCH, is_new_member) {
-                self.mark_found(remains);
-                processes::signal(&new, Signal::KILL);
-            } else {
-                continue;
             }
-            found = Found::Killed;
-            looks = 0;
             if Instant::now() >= deadline {
                 return Ok(Found::StillThere);
             }
         }
-        if is_own.get() {
+        if is_own {
             return Err(io::Error::other(INSIDE));
         }
         Ok(found)
+    }
+
+    /// Looks for what lives of the job, and kills it.
+    fn look(&self, remains: &Remains, deadline: Instant, is_own: &mut bool) -> io::Result<Look> {
+        // Before the table is read: whatever is not met in it has a number after this one.
+        let mut newcomers = Newcomers::since(processes::newest()?);
+        let find = || {
+            let Members { proven, unclear } = members(self.id, remains.started.as_ref())?;
+            newcomers.add_unclear(&unclear);
+            let (own, others): (Vec<Seen>, Vec<Seen>) = proven.into_iter().partition(is_this);
+            *is_own |= !own.is_empty();
+            if !others.is_empty() {
+                self.mark_found(remains);
+            }
+            Ok(others)
+        };
+        if !processes::freeze_and_kill(find)?.is_empty() {
+            return Ok(Look::Killed);
+        }
+        match self.watch(newcomers, deadline)? {
+            Turn::Found(newcomer) => {
+                self.mark_found(remains);
+                processes::signal(&newcomer, Signal::KILL);
+                Ok(Look::KilledNew)
+            }
+            Turn::Quiet => Ok(Look::Nothing),
+            Turn::Passed | Turn::Unclear | Turn::Lost => Ok(Look::Unknown),
+        }
+    }
+
+    /// Looks at what was started since, until something is found, nothing is new or nobody can tell.
+    fn watch(&self, mut newcomers: Newcomers, deadline: Instant) -> io::Result<Turn> {
+        loop {
+            let newest = processes::newest()?;
+            let turn = newcomers.turn(newest, |pid| processes::glance(pid, self.id))?;
+            match turn {
+                Turn::Found(_) | Turn::Quiet | Turn::Lost => return Ok(turn),
+                Turn::Passed => {}
+                Turn::Unclear => std::thread::sleep(UNCLEAR_PAUSE),
+            }
+            if Instant::now() >= deadline {
+                return Ok(turn);
+            }
+        }
     }
 }
 
@@ -216,6 +258,19 @@ struct Remains {
     started: Option<Started>,
 }
 
+/// What one look at all processes, and at those that are started during it, came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// Nothing of the job was there.
+    Nothing,
+    /// Nothing was found, and there may have been something: so many processes were started that it does not count.
+    Unknown,
+    /// Something was, and has been killed.
+    Killed,
+    /// Something that is not in the table was, and has been killed. It may have started the next one already.
+    KilledNew,
+}
+
 /// What was found of a job among the processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
@@ -223,7 +278,8 @@ enum Found {
     Nothing,
     /// Something, which has been killed and is gone.
     Killed,
-    /// Something that was killed and has not disappeared yet.
+    /// Something that was killed and has not disappeared yet, or starts itself anew faster than it is killed; or nobody
+    /// could tell in time.
     StillThere,
 }
 
@@ -237,17 +293,30 @@ fn loss(condition: Condition, same_boot: bool, found: Found) -> Loss {
     }
 }
 
+/// The processes of a job, as the table of all shows them.
+struct Members {
+    /// Those that certainly are.
+    proven: Vec<Seen>,
+    /// The numbers of those that may be, in their order.
+    unclear: Vec<i32>,
+}
+
 /// What provably belongs to the job: its supervisor, processes with its id in their environment, the command itself,
 /// their descendants, and the job's session as long as one of these is in it.
-fn members(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
-    let everything: Vec<Seen> = processes::all();
+fn members(id: Uuid, started: Option<&Started>) -> io::Result<Members> {
+    let everything: Vec<Seen> = processes::all()?;
     let is_command = |seen: &Seen| {
         started.is_some_and(|it| it.pid == seen.pid && it.start_ticks == seen.start_ticks)
     };
-    let is_proven = |seen: &Seen| {
-        is_command(seen) || processes::belongs_to(seen, id) || processes::supervises(seen, id)
-    };
-    let mut proven: Vec<Seen> = everything.iter().copied().filter(is_proven).collect();
+    let (mut proven, mut unclear): (Vec<Seen>, Vec<i32>) = Default::default();
+    for seen in &everything {
+        let glance = processes::recognize(seen, id)?;
+        if is_command(seen) || glance == Glance::Wanted(*seen) || processes::supervises(seen, id)? {
+            proven.push(*seen);
+        } else if glance == Glance::Unclear {
+            unclear.push(seen.pid);
+        }
+    }
     // As long as one process is in it, a session keeps its number: nobody else can have been given that.
     if let Some(session) = started.map(|it| it.session)
         && proven.iter().any(|seen| seen.session == session)
@@ -262,7 +331,8 @@ fn members(id: Uuid, started: Option<&Started>) -> Vec<Seen> {
     let roots: Vec<i32> = proven.iter().map(|seen| seen.pid).collect();
     proven.extend(processes::below(&everything, &roots));
     proven.retain(|seen| seen.stage != Stage::Zombie);
-    proven
+    unclear.sort_unstable();
+    Ok(Members { proven, unclear })
 }
 
 /// Whether a process is the one that asks.

@@ -159,7 +159,7 @@ impl JobDirectory {
             // Nobody has opened it: the supervisor is dead, or will look for a request once it has. One that has
             // started its command listens to another file, of which somebody took the name.
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                return Ok(match self.started() {
+                return Ok(match self.started()? {
                     Some(_) => Wakened::Unreachable,
                     None => Wakened::Yes,
                 });
@@ -255,11 +255,11 @@ impl JobDirectory {
     }
 
     /// Whether somebody listens to the file `control`: a supervisor does as long as it lives.
-    pub(crate) fn is_listened_to(&self) -> bool {
-        matches!(
-            files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY),
-            Ok(Some(_))
-        )
+    pub(crate) fn is_listened_to(&self) -> io::Result<bool> {
+        match files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY) {
+            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(false),
+            other => Ok(other?.is_some()),
+        }
     }
 
     /// Which of its files the job has.
@@ -335,10 +335,12 @@ impl JobDirectory {
     }
 
     /// Which process the command is, if that was recorded.
-    pub(crate) fn started(&self) -> Option<Started> {
+    pub(crate) fn started(&self) -> io::Result<Option<Started>> {
+        let text = unless_damaged(files::read(&self.dir, SPEC))?.flatten();
+        let text = text.unwrap_or_default();
+        let line = text.split(|byte| *byte == b'\n').nth(2);
         // A supervisor that was killed while it wrote leaves half a record, which is none.
-        let text = files::read(&self.dir, SPEC).ok()??;
-        decode(text.split(|byte| *byte == b'\n').nth(2)?).ok()
+        Ok(line.and_then(|line| decode(line).ok()))
     }
 
     /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in

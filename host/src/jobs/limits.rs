@@ -19,16 +19,24 @@ pub(crate) const KILL_AGAIN_AT_MOST_MS: u64 = 2_000;
 pub(crate) const FREEZE_ROUNDS: usize = 20;
 
 /// How long a caller of `inspect` waits for what is left of a lost job to disappear. Killing takes
-/// microseconds; only a process that the kernel cannot end yet makes anybody wait so long.
+/// microseconds; anybody waits so long only for a process that the kernel cannot end yet, for one that starts the next
+/// one faster than it is killed, or where others start so many that nobody can look at them all.
 pub(crate) const BURIAL: Duration = Duration::from_secs(2);
 
-/// How many looks without a find prove that nothing of a lost job runs: one can miss a process that is just executing
-/// another program, for which it takes a tenth of a millisecond.
+/// After how many looks in a row without a find nothing of a lost job is taken to run. One is enough but for a process
+/// that executes one program after the other, and seems to have no environment each time that it is looked at.
 pub(crate) const BURIAL_LOOKS: u32 = 3;
 
-/// How long new processes are watched after each of these looks: one can also miss a process that starts the next one
-/// and ends before it is its turn, and many of such a chain have come and gone in this time.
-pub(crate) const BURIAL_WATCH: Duration = Duration::from_millis(20);
+/// How often a process without an environment is looked at again in one look. Between two programs it takes a tenth of a
+/// millisecond, more where the processor is given to others meanwhile; some processes never have any.
+pub(crate) const UNCLEAR_LOOKS: u32 = 12;
+
+/// How long to wait before such a process is looked at again: as long as that takes.
+pub(crate) const UNCLEAR_PAUSE: Duration = Duration::from_micros(250);
+
+/// How many new numbers are looked at in one turn. More than a machine gives out in the time of one look: they have begun
+/// anew, or whoever looks stood still, and a new look at the table costs less than all of them.
+pub(crate) const NEW_NUMBERS: i32 = 4096;
 
 /// Pause between the first two looks at processes that were killed and are not gone, in a burial; each one is twice as
 /// long as the one before it.

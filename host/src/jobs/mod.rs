@@ -67,8 +67,10 @@ use uuid::Uuid;
 
 /// Work that outlives the process that started it.
 ///
-/// Every method may be called from several threads and several processes at the same time; each blocks
-/// for a few system calls and never for a job.
+/// Every method may be called from several threads and several processes at the same time; each blocks for a few system
+/// calls and never for a job that has a supervisor. Whoever inspects or stops one that lost it blocks for as long as it
+/// takes to find and kill what is left of it, which is a fraction of a second, and at most for two and what it takes to
+/// read the table of all processes a few times.
 pub trait Jobs: Send + Sync {
     /// Starts a job and returns when it is certain to be started; each id at most once, ever.
     ///
@@ -92,8 +94,9 @@ pub trait Jobs: Send + Sync {
     /// Where a supervisor ended without an outcome this kills what is left of its job first.
     ///
     /// # Errors
-    /// [`Failure`] where the job's files cannot be read, where they are damaged and processes cannot be listed, so that
-    /// nobody knows whether it runs, and where its supervisor is gone and this process is a part of it.
+    /// [`Failure`] where the job's files cannot be read, where its supervisor is gone and processes cannot be looked at now,
+    /// where its files are damaged and processes are not listed at all, so that nobody knows whether it runs, and where its
+    /// supervisor is gone and this process is a part of it.
     fn inspect(&self, id: Uuid) -> Result<State, Failure>;
 
     /// Answers a question of a job that runs, and wakes who asked it; the first answer stays. One to a question that is

@@ -85,7 +85,7 @@ impl Client {
 
     /// Has an instance answer a message. Blocks.
     pub(crate) fn answer(&self, body: &str) -> Step {
-        self.server().pool().message(&self.context(), body)
+        self.server().pool().message(|| self.context(), body)
     }
 
     /// Keeps the request open that came as message `number`.
@@ -176,7 +176,7 @@ impl OpenRequest {
         let (pending, body) = (Arc::clone(&self.pending), Arc::clone(&self.body));
         let resumed = self.client.server().on_a_thread(move || {
             let pool = client.server().pool();
-            pool.resume(&client.context(), &pending, why, &body)
+            pool.resume(|| client.context(), &pending, why, &body)
         });
         resumed.await
     }

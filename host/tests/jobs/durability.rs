@@ -432,26 +432,3 @@ fn claim(directory: &std::path::Path, pid: u32) {
         format!(r#"{{"format":1,"content":{{"pid":{pid},"start_ticks":1,"session":{pid}}}}}"#);
     fs::write(path, format!("{}\n{started}", kept.join("\n"))).expect("it is writable");
 }
-
-#[test]
-fn a_job_that_forks_from_process_to_process_has_not_ended_while_it_does() {
-    let lab = Lab::new();
-    // Each process starts the next one and ends; the last one ends by itself.
-    for pause in ["", "read -t 0.003 <> <(:)", "read -t 0.03 <> <(:)"] {
-        let chain = format!(
-            "f() {{ n=$1; [ $n -gt 0 ] || exit 0; (\n{pause}\nf $((n - 1))) & exit 0; }}; f 2000"
-        );
-        let line = format!("echo $PPID; setsid bash -c '{chain}' & sleep 60");
-        for _ in 0..4 {
-            let id = lab.start(&shell(&line));
-            kill(&lab.first_line(id));
-            eventually("the job has ended", || {
-                let state = lab.jobs.inspect(id).expect("it can be inspected");
-                matches!(state, State::Ended(_)).then_some(())
-            });
-            for _ in 0..30 {
-                assert_eq!(processes_of(id), [""; 0], "{pause}");
-            }
-        }
-    }
-}

@@ -1,5 +1,6 @@
 //! The jobs engine with real supervisors and real processes.
 
+mod chain;
 mod damage;
 mod durability;
 mod ending;
@@ -9,5 +10,6 @@ mod lab;
 mod output;
 mod privacy;
 mod questions;
+mod shortage;
 mod stopping;
 mod unlisted;

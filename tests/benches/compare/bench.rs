@@ -80,7 +80,7 @@ impl Bench {
     pub(crate) fn start(&self, side: Side, data_dir: &Path) -> anyhow::Result<Peer> {
         let mut command = match side {
             Side::Backburner => {
-                let mut command = Command::new(backburner_tests::binary());
+                let mut command = backburner_tests::program();
                 command
                     .arg("--data-dir")
                     .arg(data_dir)

@@ -194,11 +194,12 @@ fn pool(machine: &Machine) -> anyhow::Result<Pool> {
 
 fn in_wasmtime(machine: &Machine) -> anyhow::Result<Ask> {
     let pool = pool(machine)?;
-    let cx = Context {
-        now: machine.clock.now(),
+    let now = machine.clock.now();
+    let cx = move || Context {
+        now,
         principal: PRINCIPAL.to_owned(),
     };
-    Ok(Box::new(move |body| match pool.message(&cx, body) {
+    Ok(Box::new(move |body| match pool.message(cx, body) {
         Step::Reply(reply) => Ok(reply),
         other => bail!("the component does not answer: {other:?}"),
     }))

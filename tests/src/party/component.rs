@@ -27,10 +27,10 @@ fn make(machine: &Machine, config: &str) -> Box<dyn Engine> {
 
 impl Engine for Pool {
     fn message(&self, cx: &Context, body: &str) -> Step {
-        Pool::message(self, cx, body)
+        Pool::message(self, || cx.clone(), body)
     }
 
     fn resume(&self, cx: &Context, pending: &Pending, why: Wake, body: &str) -> Step {
-        Pool::resume(self, cx, pending, why, body)
+        Pool::resume(self, || cx.clone(), pending, why, body)
     }
 }

@@ -4,10 +4,10 @@ use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
 
-use backburner_tests::{PATIENCE, TestDir, binary, supervisor_of_task, until};
+use backburner_tests::{PATIENCE, TestDir, binary, program, supervisor_of_task, until};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{assert_plain, backburner, backburner_printing_to, done, show_json, task_id};
+use super::{assert_plain, backburner, done, show_json, task_id};
 
 #[test]
 fn a_time_to_live_is_kept_with_the_task() {
@@ -50,7 +50,12 @@ fn a_timeout_may_be_a_fraction() {
 
 /// A run that is followed in the background.
 fn follow(dir: &TestDir, arguments: &[&str]) -> (Child, String) {
-    let mut child = Command::new(binary())
+    follow_as(program(), dir, arguments)
+}
+
+/// The same, by a command that executes the program.
+fn follow_as(mut command: Command, dir: &TestDir, arguments: &[&str]) -> (Child, String) {
+    let mut child = command
         .arg("--data-dir")
         .arg(dir.data())
         .arg("run")
@@ -103,9 +108,45 @@ fn a_run_that_is_left_dies_of_the_signal_and_its_job_goes_on() {
             run.stderr.contains("the job goes on; to see it: "),
             "{run:?}"
         );
+        let cancel = format!("to stop it: {} cancel --data-dir ", binary().display());
+        assert!(run.stderr.contains(&cancel), "{run:?}");
         assert_eq!(show_json(&dir, &id)["status"], "working");
         backburner(&dir, &["cancel", &id]);
     }
+}
+
+/// A run that is followed, which is started with this for SIGHUP: `default` or `ignore`.
+fn follow_with_hangup(dir: &TestDir, disposition: &str) -> (Child, String) {
+    let mut command = Command::new("env");
+    // Not a shell's `trap`, which cannot undo that the test itself was started by `nohup`.
+    command
+        .arg(format!("--{disposition}-signal=HUP"))
+        .arg(binary());
+    follow_as(command, dir, &["sleep 60"])
+}
+
+#[test]
+fn a_run_that_is_hung_up_says_that_its_job_goes_on() {
+    let dir = TestDir::new();
+    let (run, id) = follow_with_hangup(&dir, "default");
+    kill_process(Pid::from_child(&run), Signal::HUP).expect("it runs");
+    let output = run.wait_with_output().expect("it can be waited for");
+    let signal = output.status.signal();
+    assert_eq!(signal, Some(Signal::HUP.as_raw()), "{output:?}");
+    let run = done(output);
+    assert!(run.stderr.contains("the job goes on; "), "{run:?}");
+    backburner(&dir, &["cancel", &id]);
+}
+
+#[test]
+fn a_run_that_is_to_survive_a_hangup_follows_its_job_to_the_end() {
+    let dir = TestDir::new();
+    let (run, id) = follow_with_hangup(&dir, "ignore");
+    kill_process(Pid::from_child(&run), Signal::HUP).expect("it runs");
+    backburner(&dir, &["cancel", &id]);
+    let run = done(run.wait_with_output().expect("it can be waited for"));
+    assert_eq!(run.status, Some(123), "{run:?}");
+    assert!(!run.stderr.contains("goes on"), "{run:?}");
 }
 
 #[test]
@@ -166,6 +207,11 @@ fn a_task_that_expires_is_said_in_plain_words() {
         );
         assert!(done.stderr.contains(&words), "{done:?}");
         assert!(!done.stderr.contains("goes on;"), "{done:?}");
+        assert!(
+            done.stderr
+                .contains("run the command again with a longer --ttl"),
+            "it says what to do: {done:?}"
+        );
         assert_plain(&done);
     }
 }
@@ -199,70 +245,8 @@ fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
     assert_eq!(absent.status, Some(125), "{absent:?}");
     let nowhere = backburner(&dir, &["run", "--cwd", "/nonexistent/backburner", "true"]);
     assert_eq!(nowhere.status, Some(125), "{nowhere:?}");
-    assert!(
-        nowhere.stderr.contains("/nonexistent/backburner"),
-        "{nowhere:?}"
-    );
+    let words = "backburner: the command was not run: the directory /nonexistent/backburner does not exist; create it or \
+                 name another one\n";
+    assert_eq!(nowhere.stderr, words, "once, and to a person");
     assert_eq!(nowhere.stdout, "");
-}
-
-#[test]
-fn what_cannot_be_printed_is_a_failure_that_names_the_task() {
-    let full = || std::fs::File::create("/dev/full").expect("it is there");
-    let dir = TestDir::new();
-    let detached = backburner_printing_to(&dir, &["run", "--detach", "true"], full());
-    assert_eq!(detached.status, Some(125), "{detached:?}");
-    let words = "cannot print the id of task ";
-    let (_, rest) = detached
-        .stderr
-        .split_once(words)
-        .expect("it says what happened");
-    show_json(&dir, &rest[..36]);
-    for arguments in [&["run", "echo 1"][..], &["--help"], &["help", "run"]] {
-        let done = backburner_printing_to(&dir, arguments, full());
-        assert_eq!(done.status, Some(125), "{arguments:?}: {done:?}");
-        assert!(done.stderr.contains("No space left"), "{done:?}");
-    }
-}
-
-#[test]
-fn a_reader_that_made_its_pipe_not_to_block_gets_everything() {
-    let dir = TestDir::new();
-    let (mut read, write) = std::io::pipe().expect("there are descriptors");
-    rustix::io::ioctl_fionbio(&write, true).expect("a pipe can be told");
-    rustix::pipe::fcntl_setpipe_size(&write, 4096).expect("it is small");
-    let reading = std::thread::spawn(move || {
-        let mut text = String::new();
-        read.read_to_string(&mut text).map(|_length| text)
-    });
-    let done = backburner_printing_to(&dir, &["run", "seq 4000"], write);
-    assert_eq!(done.status, Some(0), "{done:?}");
-    let text = reading
-        .join()
-        .expect("it does not panic")
-        .expect("it is text");
-    assert!(text.ends_with("\n3999\n4000\n"), "{} bytes", text.len());
-}
-
-#[test]
-fn whoever_does_not_read_what_is_said_gets_the_data_and_the_status() {
-    let dir = TestDir::new();
-    let run = |arguments: &[&str]| {
-        let mut command = Command::new(binary());
-        command.arg("--data-dir").arg(dir.data()).args(arguments);
-        let full = std::fs::File::create("/dev/full").expect("it is there");
-        let output = command.stdin(Stdio::null()).stderr(full).output();
-        done(output.expect("the binary can be started"))
-    };
-    let followed = run(&["run", "echo out; exit 3"]);
-    assert_eq!(
-        (followed.status, followed.stdout.as_str()),
-        (Some(3), "out\n")
-    );
-    let detached = ["run", "--detach", "--key", "k", "true"];
-    let id = run(&detached).stdout;
-    assert_eq!(id.trim().len(), 36, "{id}");
-    let again = run(&detached);
-    assert_eq!((again.status, again.stdout), (Some(0), id));
-    assert_eq!(run(&["no-such-command"]).status, Some(2));
 }

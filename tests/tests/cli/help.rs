@@ -1,6 +1,6 @@
 //! How a person is told what can be typed, and what was typed wrong.
 
-use backburner_tests::TestDir;
+use backburner_tests::{TestDir, program};
 
 use super::backburner;
 
@@ -14,8 +14,11 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
         "run",
         "show",
         "cancel",
+        "check",
         "--data-dir",
         "BACKBURNER_DIR",
+        "--config",
+        "BACKBURNER_CONFIG",
     ] {
         assert!(
             help.stdout.contains(command),
@@ -38,6 +41,7 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
         ),
         ("show", ["--json", "ID", "Exit status"]),
         ("cancel", ["ID", "Exit status", "--data-dir"]),
+        ("check", ["--config", "Exit status", "FILE:LINE:COLUMN"]),
     ] {
         let help = backburner(&dir, &[command, "--help"]);
         assert_eq!(help.status, Some(0));
@@ -129,6 +133,7 @@ fn a_wrong_command_line_is_explained_with_status_2() {
         &["run", " ", "x"],
         &["run", "--label", "", "true"],
         &["run", "--timeout", "32d", "true"],
+        &["run", "--detach", "--json", "true"],
         &["run", "--ttl", "366d", "true"],
         &["run", "--key", "", "true"],
     ] {
@@ -140,4 +145,29 @@ fn a_wrong_command_line_is_explained_with_status_2() {
             "it says where to look: {wrong:?}"
         );
     }
+}
+
+#[test]
+fn a_negative_duration_is_a_wrong_value_and_not_another_option() {
+    let dir = TestDir::new();
+    for option in ["--timeout", "--ttl"] {
+        for value in ["-1", "-1h"] {
+            let wrong = backburner(&dir, &["run", option, value, "true"]);
+            assert_eq!(wrong.status, Some(2), "{wrong:?}");
+            let words = format!("error: invalid value '{value}' for '{option} ");
+            assert!(wrong.stderr.starts_with(&words), "{wrong:?}");
+        }
+    }
+}
+
+#[test]
+fn who_tries_a_supervisor_is_told_that_it_is_not_for_people() {
+    let output = program().arg("supervise").output();
+    let output = output.expect("the binary can be started");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).expect("it prints UTF-8");
+    assert!(
+        said.contains("not for people") && said.contains("--help"),
+        "{said}"
+    );
 }

@@ -19,6 +19,12 @@ fn a_key_runs_a_command_once_also_where_it_failed() {
     assert_eq!(other.status, Some(125), "{other:?}");
     assert!(other.stderr.contains("`--key` \"k\""), "{other:?}");
     assert_plain(&other);
+    let elsewhere = backburner(&dir, &["run", "--key", "k", "--cwd", "/", line]);
+    assert_eq!(elsewhere.status, Some(125), "{elsewhere:?}");
+    assert!(
+        elsewhere.stderr.contains("with another directory: "),
+        "{elsewhere:?}"
+    );
 }
 
 #[test]

@@ -4,12 +4,13 @@ mod endings;
 mod help;
 mod keys;
 mod questions;
+mod unread;
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use backburner_tests::{PATIENCE, TestDir, binary, until};
+use backburner_tests::{PATIENCE, TestDir, program, until};
 use serde_json::Value;
 
 /// What a command printed, and how it ended.
@@ -26,7 +27,7 @@ fn backburner(dir: &TestDir, arguments: &[&str]) -> Done {
 
 /// The program with something on its standard input.
 fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>) -> Done {
-    let mut child = Command::new(binary())
+    let mut child = program()
         .arg("--data-dir")
         .arg(dir.data())
         .args(arguments)
@@ -45,7 +46,7 @@ fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>
 
 /// The program with something else for its standard output.
 fn backburner_printing_to(dir: &TestDir, arguments: &[&str], output: impl Into<Stdio>) -> Done {
-    let mut command = Command::new(binary());
+    let mut command = program();
     command.arg("--data-dir").arg(dir.data()).args(arguments);
     let output = command
         .stdin(Stdio::null())
@@ -165,6 +166,10 @@ fn a_job_reads_standard_input_only_where_it_is_told_to() {
     let long = backburner_reading(&dir, &["run", "--stdin", "cat"], "a".repeat(512 * 1024 + 1));
     assert_eq!(long.status, Some(125), "{long:?}");
     assert!(long.stderr.contains("longer than 512 KiB"), "{long:?}");
+    let lines = backburner_reading(&dir, &["run", "--stdin", "cat"], "\n".repeat(300 * 1024));
+    assert_eq!(lines.status, Some(125), "{lines:?}");
+    let words = "bytes long as JSON, where a line feed, a quote and a backslash are two bytes, ";
+    assert!(lines.stderr.contains(words), "{lines:?}");
 }
 
 /// That a person can understand it who knows nothing of the protocol.
@@ -255,6 +260,12 @@ fn a_detached_run_prints_the_id_alone_and_can_be_cancelled_later() {
         format!("{id}\n"),
         "a script can use it as it is"
     );
+    for (does, command) in [("see", "show"), ("stop", "cancel")] {
+        let data = dir.data();
+        let words = format!(" {command} --data-dir {} {id}\n", data.display());
+        assert!(run.stderr.contains(&format!("to {does} it: ")), "{run:?}");
+        assert!(run.stderr.contains(&words), "{run:?}");
+    }
     assert_eq!(show_json(&dir, id)["status"], "working");
     until(PATIENCE, "the job to have written", || {
         let shown = backburner(&dir, &["show", id]);

@@ -52,7 +52,15 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 fn the_core_depends_on_seven_crates() {
     assert_eq!(
         dependencies("backburner-core", &Value::Null),
-        set(&["base64", "boon", "hmac", "serde", "serde_json", "sha2", "uuid"])
+        set(&[
+            "base64",
+            "boon",
+            "hmac",
+            "serde",
+            "serde_json",
+            "sha2",
+            "uuid"
+        ])
     );
     assert_eq!(
         dependencies("backburner-core", &Value::from("build")),

@@ -34,7 +34,7 @@ const NO_TEXT_IN_HOST: [&str; 3] = ["\"jsonrpc\"", "\"method\"", "\"params\""];
 const JSON_IN_HOST: [&str; 4] = [
     "host/src/jobs/model.rs",
     "host/src/jobs/directory.rs",
-    "host/src/serve.rs",
+    "host/src/config/",
     "host/src/cli/",
 ];
 

@@ -64,7 +64,7 @@ pub(crate) fn resume(
 pub(super) fn look(world: &mut impl World, wakened: Wakened<'_>, call: WaitingCall) -> Outcome {
     match own(world, wakened.cx, &call.task) {
         Ok(loaded) => look_at(world, wakened, call, loaded),
-        Err(error) => unanswered(wakened, call, &error),
+        Err(error) => unanswered(wakened, call, None, &error),
     }
 }
 
@@ -75,13 +75,14 @@ pub(super) fn look_at(
     call: WaitingCall,
     loaded: Loaded,
 ) -> Outcome {
+    let facts = loaded.facts.clone();
     let mode = wakened.config.catalogue.mode(loaded.facts.tool_name());
     let answered = if is_direct(wakened.config, call.client, mode) {
         answer(world, wakened, &call, loaded)
     } else {
         handle(world, wakened, &call, loaded)
     };
-    answered.unwrap_or_else(|error| unanswered(wakened, call, &error))
+    answered.unwrap_or_else(|error| unanswered(wakened, call, Some(&facts), &error))
 }
 
 /// Whether the call may wait on. The time for another look is no deadline of it.
@@ -130,8 +131,13 @@ fn task(call: &WaitingCall, task: wire::Task<'_>) -> Outcome {
     Outcome::Reply(reply::task(&call.request, task))
 }
 
-/// What becomes of a call whose task cannot be looked at.
-fn unanswered(wakened: Wakened<'_>, call: WaitingCall, error: &RpcError) -> Outcome {
+/// What becomes of a call whose task cannot be looked at, or, where its record could be read, whose job.
+fn unanswered(
+    wakened: Wakened<'_>,
+    call: WaitingCall,
+    facts: Option<&Durable<Facts>>,
+    error: &RpcError,
+) -> Outcome {
     match error {
         RpcError::ExpiredTask => expired(&call.request),
         // Not by us: it was kept for this call.
@@ -143,7 +149,13 @@ fn unanswered(wakened: Wakened<'_>, call: WaitingCall, error: &RpcError) -> Outc
         }
         .wait(),
         RpcError::Store(StoreError { detail, .. }) | RpcError::Jobs(Failure { detail }) => {
-            unseen(wakened.config, &call, detail)
+            match facts.filter(|_| call.client == Client::Tasks) {
+                Some(facts) => {
+                    let message = status_message::untold(detail);
+                    task(&call, wire::working(facts, wakened.cx.now, &message))
+                }
+                None => unseen(wakened.config, &call, detail),
+            }
         }
         error => failure(&call.request, error),
     }
@@ -161,7 +173,7 @@ fn answer(
         why,
         clock,
     } = wakened;
-    // What could not be looked at before has to be now: nobody knows whether its job was started.
+    // What could not be looked at before is looked at now, since it may have ended or never begun.
     let may_look = why == Wake::JobEnded || call.start_by.is_some() || call.look_at.is_some();
     if call.client == Client::Tasks && !may_look {
         return Ok(task(call, unlooked(call, &loaded, cx)));
@@ -261,15 +273,17 @@ fn working<'a>(call: &WaitingCall, facts: &'a Durable<Facts>, cx: &Context) -> w
     }
 }
 
-/// There is a task, and whoever asked for it must not do that again because its state cannot be read. Only the detail
-/// of the error is told: its message would say to try again.
+/// There is a task, and whoever asked for it must not do that again because its state cannot be read: said to a client
+/// that cannot be given the task, or where even its record cannot be read. Only the detail of the error is told: its
+/// message would say to try again.
 fn unseen(config: &Config, call: &WaitingCall, detail: &str) -> Outcome {
     let id = call.task.as_str();
     let show = config.show_command.as_deref();
     let terminal = show.map(|command| format!(", in a terminal by `{command} {id}`"));
     let text = format!(
-        "the command is task {id}, so do not run it again; how it goes cannot be told now: {detail}; look later: \
-         with the Tasks extension by tasks/get with this id{}",
+        "the command is task {id}, so do not run it again; {}; look later: with the Tasks extension by tasks/get with \
+         this id{}",
+        status_message::untold(detail),
         terminal.unwrap_or_default()
     );
     tool_result(&call.request, ToolResult::refused(text))

@@ -42,7 +42,8 @@ pub(crate) struct WaitingCall {
     /// Whether the task is that of an earlier call with the same idempotency key, so that nothing was run for this
     /// one.
     pub(crate) is_repeated: bool,
-    /// Where the job was not known yet: until when it may still be started, in milliseconds since 1970. Where the call
+    /// Where the job was not known yet: when to look again since it can start no more then, or since nobody knew at the
+    /// last look until when it can, in milliseconds since 1970. Where the call
     /// waits as long as it takes: when to look at the job in any case. `None` otherwise.
     pub(crate) start_by: Option<u64>,
     /// Where the task could not be looked at: when to look again, in milliseconds since 1970, whether or not its job

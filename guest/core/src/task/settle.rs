@@ -11,7 +11,8 @@ use crate::rpc::RpcError;
 /// The state of a task.
 #[derive(Debug)]
 pub(crate) enum Settled {
-    /// Its job is about to start, or never will be: that is certain at this moment, in milliseconds since 1970.
+    /// Its job is about to start, or never will be: that is certain at this moment, in milliseconds since 1970. Where it is
+    /// the present, only whoever asks again with a fresh clock is told when.
     Starting(Durable<Facts>, u64),
     /// Its job runs.
     Working(Durable<Facts>, Progress),
@@ -24,10 +25,10 @@ pub(crate) enum Settled {
 /// What is known of `now`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// Nothing was waited for since it was the present.
+    /// The record was there already when it was the present.
     Fresh,
-    /// Whoever has it may have committed since, and waited for others. What begins now must not be taken to have begun
-    /// then.
+    /// The record may have been made since: whoever has it may have committed, and waited for others. It must not be taken
+    /// to have waited for its job from then on.
     Old,
 }
 

@@ -16,6 +16,11 @@ pub(crate) const STARTED_EARLIER: &str =
 /// What a task says whose job is not known yet.
 pub(crate) const STARTING: &str = "the job is about to start";
 
+/// What a task says whose job cannot be looked at, for this reason.
+pub(crate) fn untold(detail: &str) -> String {
+    format!("how it goes cannot be told now: {detail}")
+}
+
 /// What a job is doing, and what it last said of itself, or else the last line that it wrote.
 pub(crate) fn working(jobs: &mut impl Jobs, id: &TaskId, progress: &Progress) -> String {
     if let Some(cause) = progress.stopping {

@@ -98,6 +98,7 @@ fn repair(world: &mut impl World, now: u64, entry: &Entry) -> Result<Option<u64>
     match loaded.state {
         State::Terminal(_) => unlist(world, entry),
         State::Live(_) if loaded.facts.have_expired(now) => Ok(None),
+        // It was listed before anything was waited for.
         State::Live(_) => match settle(world, (now, Clock::Fresh), loaded)? {
             Settled::Starting(_, start_by) => Ok(Some(start_by)),
             Settled::Working(..) | Settled::Terminal(..) | Settled::Expired => Ok(None),

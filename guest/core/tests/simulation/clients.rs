@@ -8,7 +8,7 @@ use crate::confirming::{GUARDED, Questions, sent};
 use crate::promises::{Answer, Promises};
 use crate::support::faults::Fault;
 use crate::support::host::parse;
-use crate::support::interference::{Call, Interference};
+use crate::support::interference::{self, Call, Interference};
 use crate::support::messages::{Client, elicitation, request, run, with_elicitation};
 use crate::support::random::Random;
 use crate::support::{FakeWorld, Host};
@@ -381,6 +381,7 @@ impl Simulation {
                     now,
                     principal: self.hosts[host].principal.clone(),
                 },
+                config: interference::CONFIG,
                 call,
             });
         }

@@ -4,8 +4,8 @@ use backburner_core::{Context, Outcome, Server};
 
 use super::FakeWorld;
 
-/// How the other server is configured where nothing else is said.
-const CONFIG: &str =
+/// How the other server is configured where that does not matter.
+pub(crate) const CONFIG: &str =
     r#"{"directLimitMs":0,"confirm":[{"pattern":"guarded ...","reason":"it is guarded"}]}"#;
 
 /// A call that another server handles as a whole, between two imports of the one that it interrupts.
@@ -15,6 +15,8 @@ pub(crate) struct Interference {
     pub(crate) after_calls: u64,
     /// Who sends it, and what the other server takes for the present.
     pub(crate) cx: Context,
+    /// How that server is configured.
+    pub(crate) config: &'static str,
     /// What it does.
     pub(crate) call: Call,
 }
@@ -24,8 +26,6 @@ pub(crate) struct Interference {
 pub(crate) enum Call {
     /// Handles this message.
     Message(String),
-    /// Handles this message, configured like this.
-    Configured(String, String),
     /// Looks after tasks.
     Sweep,
 }
@@ -46,14 +46,10 @@ impl FakeWorld {
     /// The other server is another process: what goes wrong in this one does not concern it.
     fn handle_elsewhere(&mut self, interference: &Interference) -> Outcome {
         let faults = std::mem::take(&mut self.faults);
-        let server = Server::configure(CONFIG).expect("a valid configuration");
+        let server = Server::configure(interference.config).expect("a valid configuration");
         let cx = &interference.cx;
         let outcome = match &interference.call {
             Call::Message(body) => server.message(self, cx, body),
-            Call::Configured(config, body) => {
-                let server = Server::configure(config).expect("a valid configuration");
-                server.message(self, cx, body)
-            }
             Call::Sweep => {
                 server.sweep(self, cx.now);
                 Outcome::Nothing

@@ -4,8 +4,11 @@
 //! A process id says nothing by itself, since it is given out again. A [`Seen`] carries when the process
 //! was started too, and is only signalled while both still belong together.
 
+use std::io;
+
 use rustix::process::{Pid, Signal};
 
+mod newcomers;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
 mod system;
@@ -13,8 +16,9 @@ mod system;
 #[path = "portable.rs"]
 mod system;
 
+pub(crate) use newcomers::{Glance, Newcomers, Turn};
 pub(crate) use system::{
-    all, are_listed, belongs_to, command_line, look, signal, supervises, watch_new,
+    all, are_listed, command_line, glance, look, newest, recognize, signal, supervises,
 };
 
 /// A process as it was seen at one moment.
@@ -50,17 +54,20 @@ pub(crate) enum Stage {
     Headless,
     /// Nothing: it only waits for its parent to notice.
     Zombie,
+    /// Something that is the kernel's own, and has no memory.
+    Kernel,
 }
 
 /// Every process below `root` that has not ended.
-pub(crate) fn descendants(root: Pid) -> Vec<Seen> {
-    let everything = all();
+///
+/// # Errors
+/// As [`all`].
+pub(crate) fn descendants(root: Pid) -> io::Result<Vec<Seen>> {
+    let everything = all()?;
     let roots = [root.as_raw_nonzero().get()];
-    let below = below(&everything, &roots);
-    below
-        .into_iter()
-        .filter(|seen| seen.stage != Stage::Zombie)
-        .collect()
+    let mut below = below(&everything, &roots);
+    below.retain(|seen| seen.stage != Stage::Zombie);
+    Ok(below)
 }
 
 /// The processes among `everything` whose ancestors include one of `roots`.
@@ -84,14 +91,28 @@ pub(crate) fn below(everything: &[Seen], roots: &[i32]) -> Vec<Seen> {
 /// Stops every process that `find` gives, until it finds no new one, and then kills them all.
 ///
 /// A stopped process cannot fork, so what is found after the last round has no children that were missed.
-pub(crate) fn freeze_and_kill(find: impl Fn() -> Vec<Seen>) -> Vec<Seen> {
-    let mut frozen: Vec<Seen> = Vec::new();
+///
+/// # Errors
+/// That of `find`: what it had given before is killed.
+pub(crate) fn freeze_and_kill(
+    mut find: impl FnMut() -> io::Result<Vec<Seen>>,
+) -> io::Result<Vec<Seen>> {
+    let mut frozen = Vec::new();
+    let all_found = freeze(&mut frozen, &mut find);
+    for seen in &frozen {
+        signal(seen, Signal::KILL);
+    }
+    all_found.map(|()| frozen)
+}
+
+/// Stops every process that `find` gives, until it finds no new one.
+fn freeze(
+    frozen: &mut Vec<Seen>,
+    find: &mut impl FnMut() -> io::Result<Vec<Seen>>,
+) -> io::Result<()> {
     for _round in 0..super::limits::FREEZE_ROUNDS {
-        let found = find();
-        let fresh: Vec<Seen> = found
-            .into_iter()
-            .filter(|seen| !frozen.iter().any(|known| known.is_process(seen)))
-            .collect();
+        let mut fresh = find()?;
+        fresh.retain(|seen| !frozen.iter().any(|known: &Seen| known.is_process(seen)));
         if fresh.is_empty() {
             break;
         }
@@ -100,14 +121,14 @@ pub(crate) fn freeze_and_kill(find: impl Fn() -> Vec<Seen>) -> Vec<Seen> {
         }
         frozen.extend(fresh);
     }
-    for seen in &frozen {
-        signal(seen, Signal::KILL);
-    }
-    frozen
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_os = "linux")]
+    use rustix::io::Errno;
+
     use super::*;
 
     fn seen(pid: i32, parent: i32) -> Seen {
@@ -119,6 +140,22 @@ mod tests {
             start_ticks: 0,
             stage: Stage::Whole,
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_was_stopped_is_killed_where_the_rest_cannot_be_found() {
+        let sleep = std::process::Command::new("sleep").arg("100").spawn();
+        let mut child = sleep.expect("it exists");
+        let pid = i32::try_from(child.id()).expect("process ids are small");
+        let mut rounds = [Ok(look(pid).expect("there is /proc")), Err(Errno::MFILE)].into_iter();
+        let failed = freeze_and_kill(|| {
+            let round = rounds.next().expect("it ends with the error");
+            Ok(round?.into_iter().collect())
+        });
+        let error = failed.expect_err("the table was not read to its end");
+        assert_eq!(Errno::from_io_error(&error), Some(Errno::MFILE));
+        assert!(!child.wait().expect("it is ours").success());
     }
 
     #[test]

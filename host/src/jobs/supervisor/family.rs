@@ -1,5 +1,6 @@
 //! The command and everything that descends from it: who has ended, who is left, and how to stop them.
 
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
@@ -30,7 +31,7 @@ pub(super) struct Family {
 /// Whether a killing met anything that the one before it had not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
-    /// It did.
+    /// It did, or that is not known.
     New,
     /// All of it had been killed before and is still there.
     Known,
@@ -66,19 +67,32 @@ impl Family {
     }
 
     /// Asks everything to end, also what is suspended.
-    pub(super) fn terminate(&self) {
+    ///
+    /// # Errors
+    /// As [`Family::terminate_rest`]: the command's group was asked.
+    pub(super) fn terminate(&self) -> io::Result<()> {
         self.signal_group(Signal::TERM);
         self.signal_group(Signal::CONT);
-        for seen in self.outside_of_group() {
+        self.terminate_rest()
+    }
+
+    /// Asks everything to end that is not in the command's group.
+    ///
+    /// # Errors
+    /// Where that cannot be found out, say since no file can be opened at the moment: nothing was asked.
+    pub(super) fn terminate_rest(&self) -> io::Result<()> {
+        for seen in self.outside_of_group()? {
             processes::signal(&seen, Signal::TERM);
             processes::signal(&seen, Signal::CONT);
         }
+        Ok(())
     }
 
     /// Kills everything that there is now. What is forked meanwhile may need another call.
     pub(super) fn kill(&mut self) -> Met {
         let killed = processes::freeze_and_kill(|| processes::descendants(getpid()));
         self.signal_group(Signal::KILL);
+        let Ok(killed) = killed else { return Met::New };
         let is_known = |seen: &Seen| self.killed.iter().any(|known| known.is_process(seen));
         let met = if killed.iter().all(is_known) {
             Met::Known
@@ -89,9 +103,10 @@ impl Family {
         met
     }
 
-    /// What is left, for people.
+    /// What is left, for people; nothing where that cannot be found out.
     pub(super) fn leftovers(&self) -> Vec<Process> {
-        let left = processes::descendants(getpid()).into_iter().take(LEFTOVERS);
+        let left = processes::descendants(getpid()).unwrap_or_default();
+        let left = left.into_iter().take(LEFTOVERS);
         left.map(|seen| Process {
             pid: u32::try_from(seen.pid).unwrap_or_default(),
             command: processes::command_line(&seen),
@@ -111,11 +126,11 @@ impl Family {
         }
     }
 
-    fn outside_of_group(&self) -> Vec<Seen> {
-        let mut found = processes::descendants(getpid());
+    fn outside_of_group(&self) -> io::Result<Vec<Seen>> {
+        let mut found = processes::descendants(getpid())?;
         let group = self.command.as_raw_nonzero().get();
         found.retain(|seen| self.status.is_some() || seen.group != group);
-        found
+        Ok(found)
     }
 
     #[cfg(target_os = "linux")]

@@ -16,6 +16,8 @@ pub(super) enum Action {
     Wait,
     /// Ask everything that runs to end.
     Terminate,
+    /// Ask what is not in the command's group, which could not be found the first time.
+    TerminateRest,
     /// Kill everything that runs.
     Kill,
 }
@@ -26,8 +28,8 @@ enum Phase {
     Running,
     /// The command ended by itself and something else runs, for now.
     Lingering { until_ms: u64 },
-    /// What runs has been asked to end.
-    Ending { until_ms: u64 },
+    /// What runs has been asked to end, or all but some of it, which is to be asked at `ask_ms`.
+    Ending { until_ms: u64, ask_ms: Option<u64> },
     /// What runs is being killed, again after a pause that grows.
     Killing { again_ms: u64, pause_ms: u64 },
 }
@@ -117,11 +119,28 @@ impl Life {
     pub(super) fn tick(&mut self, now_ms: u64) -> Action {
         match self.phase {
             Phase::Lingering { until_ms } if now_ms >= until_ms => self.end_leftovers(now_ms),
-            Phase::Ending { until_ms: at_ms }
+            Phase::Ending {
+                until_ms: at_ms, ..
+            }
             | Phase::Killing {
                 again_ms: at_ms, ..
             } if now_ms >= at_ms => self.kill(now_ms),
+            Phase::Ending {
+                until_ms,
+                ask_ms: Some(ask_ms),
+            } if now_ms >= ask_ms => {
+                let ask_ms = None;
+                self.phase = Phase::Ending { until_ms, ask_ms };
+                Action::TerminateRest
+            }
             _ => Action::Wait,
+        }
+    }
+
+    /// What is not in the command's group could not be found, and was not asked to end.
+    pub(super) fn rest_unasked(&mut self, now_ms: u64) {
+        if let Phase::Ending { ask_ms, .. } = &mut self.phase {
+            *ask_ms = Some(now_ms + KILL_AGAIN_MS);
         }
     }
 
@@ -137,7 +156,10 @@ impl Life {
     pub(super) fn wake_at_ms(&self) -> Option<u64> {
         match self.phase {
             Phase::Running => self.first_deadline().map(|(at_ms, _)| at_ms),
-            Phase::Lingering { until_ms } | Phase::Ending { until_ms } => Some(until_ms),
+            Phase::Lingering { until_ms } => Some(until_ms),
+            Phase::Ending { until_ms, ask_ms } => {
+                Some(ask_ms.map_or(until_ms, |ms| ms.min(until_ms)))
+            }
             Phase::Killing { again_ms, .. } => Some(again_ms),
         }
     }
@@ -153,6 +175,7 @@ impl Life {
         }
         self.phase = Phase::Ending {
             until_ms: now_ms.saturating_add(self.grace_ms),
+            ask_ms: None,
         };
         Action::Terminate
     }
@@ -215,6 +238,27 @@ mod tests {
         assert_eq!(life.wake_at_ms(), Some(now_ms + KILL_AGAIN_MS));
         life.changed(now_ms + 1);
         assert_eq!(life.wake_at_ms(), Some(now_ms + KILL_AGAIN_MS));
+    }
+
+    #[test]
+    fn what_could_not_be_asked_to_end_is_asked_within_its_grace() {
+        let mut life = life(120, None, None);
+        life.stop(StopCause::Cancelled, 2_000);
+        life.rest_unasked(2_000);
+        let ask_ms = 2_000 + KILL_AGAIN_MS;
+        assert_eq!(life.wake_at_ms(), Some(ask_ms));
+        assert_eq!(life.tick(ask_ms - 1), Action::Wait);
+        assert_eq!(life.tick(ask_ms), Action::TerminateRest);
+        assert_eq!(life.tick(ask_ms), Action::Wait);
+        assert_eq!(life.wake_at_ms(), Some(2_120));
+        // As often as it takes, and no longer than the grace.
+        for unasked_ms in [ask_ms, 2_119] {
+            life.rest_unasked(unasked_ms);
+        }
+        assert_eq!(life.wake_at_ms(), Some(2_120));
+        assert_eq!(life.tick(2_120), Action::Kill);
+        life.rest_unasked(2_120);
+        assert_eq!(life.tick(2_121), Action::Wait);
     }
 
     #[test]

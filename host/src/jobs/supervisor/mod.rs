@@ -27,7 +27,7 @@ mod watch;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use cap_std::ambient_authority;
@@ -62,6 +62,11 @@ pub fn supervise(id: Option<OsString>) -> ExitCode {
     let id = id.and_then(|id| Uuid::try_parse(id.to_str()?).ok());
     // A person who tries this out must not start a job a second time.
     let (Some(id), true) = (id, is_wanted()) else {
+        // A server has closed it, and where it cannot be written to there is nobody to be told.
+        let _ = writeln!(
+            io::stderr(),
+            "error: `{SUPERVISE}` is how a server accompanies a job, and not for people; `--help` says what is"
+        );
         return ExitCode::from(2);
     };
     match native::fork() {
@@ -107,10 +112,7 @@ fn is_wanted() -> bool {
 fn accompany(id: Uuid) -> ExitCode {
     let origin_ms = clock::monotonic_ms();
     std::panic::set_hook(Box::new(|panic| log(&panic.to_string())));
-    // Held to the end of the process: only after an outcome may the job count as ended, and one that fails has ended when
-    // it has said why and cannot be found any more.
-    let alive = detach().map(std::mem::ManuallyDrop::new);
-    let done = alive.and_then(|_alive| carry_out(id, &JobDirectory::open_current()?));
+    let done = detach().and_then(|()| carry_out(id, &JobDirectory::open_current()?));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -165,8 +167,9 @@ fn carry_out(id: Uuid, directory: &JobDirectory) -> io::Result<()> {
 
 fn record_started(directory: &JobDirectory, pid: Pid) {
     let pid = pid.as_raw_nonzero().get();
-    let start_ticks = processes::look(pid).map_or(0, |seen| seen.start_ticks);
-    // On a full disk it is not recorded: what is left of a lost job is found by its environment too.
+    // What is not known, or on a full disk not recorded: what is left of a lost job is found by its environment too.
+    let seen = processes::look(pid).ok().flatten();
+    let start_ticks = seen.map_or(0, |seen| seen.start_ticks);
     let session = rustix::process::getpid().as_raw_nonzero().get();
     let started = Started {
         pid,
@@ -195,18 +198,20 @@ fn conclude(dir: &JobDirectory, mut outcome: Outcome, recorder: &mut Recorder) -
 
 /// Leaves the session, the signals and the descriptors of whoever started this process, and takes what
 /// keeps the job alive.
-fn detach() -> io::Result<OwnedFd> {
+fn detach() -> io::Result<()> {
     rustix::process::setsid()?;
     native::reset_signals();
     native::close_inherited();
-    let alive = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    // Held to the end of the process, whatever fails: only after an outcome may the job count as ended, and one that fails
+    // has ended when it has said why and cannot be found any more.
+    let _alive = ManuallyDrop::new(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    Ok(alive)
+    Ok(())
 }
 
 /// Leaves a trace for whoever looks into the job's directory; there is no other place to complain.

@@ -233,7 +233,16 @@ impl<'a, 'b> Watch<'a, 'b> {
         }
         match action {
             Action::Wait => {}
-            Action::Terminate => self.family.terminate(),
+            Action::Terminate | Action::TerminateRest => {
+                let asked = if action == Action::Terminate {
+                    self.family.terminate()
+                } else {
+                    self.family.terminate_rest()
+                };
+                if asked.is_err() {
+                    self.life.rest_unasked(clock::monotonic_ms());
+                }
+            }
             Action::Kill => {
                 // What was forked meanwhile may have forked again.
                 if self.family.kill() == Met::New {

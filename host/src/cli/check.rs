@@ -1,0 +1,170 @@
+//! `backburner check`: whether the configuration is right, and which tools there are then, asked of the component as a
+//! client asks a server.
+
+use std::fmt::Write as _;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::{client, exit_code, terminal};
+use crate::config::{self, Found, Source};
+use crate::engine::PoolError;
+use crate::jobs::{Failure, Fragment, Jobs, Spec, StartError, State, StopReason};
+use crate::server::{Principal, Server};
+use crate::store::MemoryStore;
+
+/// Checks the configuration file that is named, or that is found.
+///
+/// # Errors
+/// Where it cannot be told whether it is right.
+pub(super) fn check(config: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let found = match config::find(config) {
+        Ok(found) => found,
+        Err(error) => return Ok(wrong(&error)),
+    };
+    explain(&found);
+    match server(found.file.clone())? {
+        Ok(server) => terminal::print(&report(found.file.as_deref(), &tools(&server)?))?,
+        Err(error) => return Ok(wrong(&error)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is wrong as compilers do, so that an editor finds the place.
+fn wrong(error: &config::Error) -> ExitCode {
+    terminal::say(&error.to_string());
+    exit_code::USAGE.into()
+}
+
+/// Says why it is this file, or none.
+fn explain(found: &Found) {
+    for file in &found.foreign {
+        terminal::say(&format!(
+            "{}: belongs to another user, and is not used",
+            file.display()
+        ));
+    }
+    if found.file.is_none() {
+        for file in &found.missing {
+            terminal::say(&format!("{}: is not there", file.display()));
+        }
+    }
+}
+
+/// A server with this file, or what is wrong with the file.
+fn server(file: Option<PathBuf>) -> Result<Result<Server, config::Error>, PoolError> {
+    let loaded = match Source::new(file, Map::new()).load() {
+        Ok(loaded) => loaded,
+        Err(error) => return Ok(Err(error)),
+    };
+    let server = Server::builder()
+        .store(MemoryStore::new())
+        .jobs(NoJobs)
+        .config(&loaded.json())
+        .threads(1)
+        .build();
+    match server {
+        Ok(server) => Ok(Ok(server)),
+        Err(PoolError::Config(refused)) => Ok(Err(loaded.explain(refused))),
+        Err(error) => Err(error),
+    }
+}
+
+/// A tool, as far as it is shown.
+#[derive(Debug, Deserialize)]
+struct Tool {
+    name: String,
+    title: Option<String>,
+}
+
+/// The tools that a server offers.
+fn tools(server: &Server) -> anyhow::Result<Vec<Tool>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()?;
+    let client = server.client(Principal::new("check")?);
+    let request = client::message(1, "tools/list", json!({}));
+    let reply = runtime.block_on(client.message(request.to_string()));
+    let reply: Value = serde_json::from_str(&reply.unwrap_or_default())?;
+    let tools = Vec::deserialize(&reply["result"]["tools"]);
+    tools.with_context(|| format!("the component does not list its tools: {reply}"))
+}
+
+fn report(file: Option<&Path>, tools: &[Tool]) -> String {
+    let mut report = match file {
+        Some(file) => format!("{}: right\n", file.display()),
+        None => "no configuration file: the defaults hold\n".to_owned(),
+    };
+    let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
+    let tools = tools.iter().map(|Tool { name, title }| match title {
+        Some(title) => format!("  {name:width$}  {title}"),
+        None => format!("  {name}"),
+    });
+    for (number, line) in tools.enumerate() {
+        if number == 0 {
+            report.push_str("tools:\n");
+        }
+        // Text takes everything.
+        let _ = writeln!(report, "{line}");
+    }
+    report
+}
+
+/// Jobs of a server that is only asked what it offers.
+struct NoJobs;
+
+/// Why there are none.
+const NO_JOBS: &str = "nothing is run while a configuration is checked";
+
+impl Jobs for NoJobs {
+    fn start(&self, _: Uuid, _: &Spec) -> Result<(), StartError> {
+        Err(StartError::BadSpec(NO_JOBS.to_owned()))
+    }
+
+    fn stop(&self, _: Uuid, _: StopReason) -> Result<(), Failure> {
+        let detail = NO_JOBS.to_owned();
+        Err(Failure { detail })
+    }
+
+    fn inspect(&self, _: Uuid) -> Result<State, Failure> {
+        Ok(State::Unknown)
+    }
+
+    fn read(&self, _: Uuid, _: u64, _: u32) -> Result<Vec<Fragment>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn forget(&self, _: Uuid) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn ended(&self, _: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_the_file_and_a_line_for_each_tool() {
+        let tool = |name: &str, title: Option<&str>| Tool {
+            name: name.to_owned(),
+            title: title.map(str::to_owned),
+        };
+        let tools = [tool("run", Some("Run a command")), tool("longer", None)];
+        let expected = "/a/b.toml: right\ntools:\n  run     Run a command\n  longer\n";
+        assert_eq!(report(Some(Path::new("/a/b.toml")), &tools), expected);
+        assert_eq!(
+            report(None, &[]),
+            "no configuration file: the defaults hold\n"
+        );
+    }
+}

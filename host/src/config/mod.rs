@@ -1,0 +1,172 @@
+//! The configuration file: which one it is, what is in it as JSON, and what becomes of its changes.
+//!
+//! Knows files, TOML and JSON. Does not know what any member means: that is the component's, which names the member that it
+//! refuses, and this says where in the file it is.
+
+mod chain;
+mod document;
+mod error;
+mod file;
+mod find;
+mod follow;
+mod watch;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+pub use self::document::Position;
+use self::document::{Members, Wrong, locate};
+pub use self::error::Error;
+pub(crate) use self::find::{FILE_NAME, NO_FILE};
+pub use self::find::{Found, VARIABLE, find};
+pub(crate) use self::follow::follow;
+use crate::engine::BadConfig;
+use crate::log;
+
+/// What a configuration is made of: a file, which may be none, what wins over it, and what it wins over.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    file: Option<PathBuf>,
+    options: Map<String, Value>,
+    defaults: Map<String, Value>,
+}
+
+/// A configuration as it was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    source: Source,
+    /// What was in the file; empty where there is none.
+    text: String,
+    /// The same, with the options.
+    members: Members,
+}
+
+impl Source {
+    /// A configuration of `file`, by its absolute path, and of `options`, which are members of `configure` as the README of
+    /// the WIT has them, and win over those of the file.
+    #[must_use]
+    pub fn new(file: Option<PathBuf>, options: Map<String, Value>) -> Self {
+        let mut defaults = Map::new();
+        let directory = file.as_deref().and_then(Path::parent);
+        let directory = directory.and_then(Path::to_str);
+        // Without it the component refuses what is relative to it, and says so.
+        if let Some(directory) = directory.filter(|it| !it.contains(char::is_control)) {
+            defaults.insert("baseDirectory".to_owned(), directory.into());
+        }
+        Self {
+            file,
+            options,
+            defaults,
+        }
+    }
+
+    /// A configuration of the file that [`find`] finds, and of `options`. A file that is not used since it is somebody else's
+    /// is named on standard error.
+    ///
+    /// # Errors
+    /// [`Error::NoWorkingDirectory`].
+    pub fn find(explicit: Option<&Path>, options: Map<String, Value>) -> Result<Self, Error> {
+        let found = find(explicit)?;
+        for file in &found.foreign {
+            log::warn(format_args!(
+                "{}: belongs to another user, and is not used: name it with --config if you trust it",
+                file.display()
+            ));
+        }
+        Ok(Self::new(found.file, options))
+    }
+
+    /// The file; `None` where there is none.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// Any [`Error`] but [`Error::NoWorkingDirectory`].
+    pub(crate) fn load(self) -> Result<Loaded, Error> {
+        let text = self.read()?;
+        let members = self.members(&text)?;
+        Ok(Loaded {
+            source: self,
+            text,
+            members,
+        })
+    }
+
+    fn read(&self) -> Result<String, Error> {
+        self.file.as_deref().map_or(Ok(String::new()), file::read)
+    }
+
+    /// What the component is configured with, where this is what is in the file.
+    fn json(&self, text: &str) -> Result<String, Error> {
+        Ok(self.complete(self.members(text)?))
+    }
+
+    /// The members of this text, and those that win over them.
+    fn members(&self, text: &str) -> Result<Members, Error> {
+        let members = Members::parse(text);
+        let mut members =
+            members.map_err(|Wrong { position, reason }| self.wrong(position, reason))?;
+        for (name, value) in &self.options {
+            members.set(name, value);
+        }
+        Ok(members)
+    }
+
+    /// The members, and those that they win over, as JSON.
+    fn complete(&self, mut members: Members) -> String {
+        for (name, value) in &self.defaults {
+            members.set_default(name, value);
+        }
+        members.to_string()
+    }
+
+    /// Where in the file something is that the component refuses.
+    fn explain(&self, text: &str, refused: BadConfig) -> Error {
+        let member = refused.at.split('/').nth(1).unwrap_or_default();
+        if self.file.is_none() || self.options.contains_key(member) {
+            return Error::Refused(refused);
+        }
+        let position = locate(text, &refused.at).unwrap_or(Position { line: 1, column: 1 });
+        // With the member: where one is missing, the place is only that of what it is missing in.
+        self.wrong(position, refused.to_string())
+    }
+
+    fn wrong(&self, position: Position, reason: String) -> Error {
+        match &self.file {
+            Some(path) => Error::Wrong {
+                path: path.clone(),
+                position,
+                reason,
+            },
+            None => Error::Refused(BadConfig {
+                at: String::new(),
+                reason,
+            }),
+        }
+    }
+}
+
+impl Loaded {
+    /// Sets a member that the file may set otherwise.
+    pub(crate) fn set_default(&mut self, name: &str, value: Value) {
+        self.source.defaults.insert(name.to_owned(), value);
+    }
+
+    /// What the component is configured with: a JSON object.
+    pub(crate) fn json(&self) -> String {
+        self.source.complete(self.members.clone())
+    }
+
+    /// Why the component refuses it.
+    pub(crate) fn explain(&self, refused: BadConfig) -> Error {
+        self.source.explain(&self.text, refused)
+    }
+}
+
+#[cfg(test)]
+mod tests;
