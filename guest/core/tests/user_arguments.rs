@@ -192,9 +192,9 @@ fn an_answer_may_come_before_it_is_asked_for_and_with_others() {
 fn an_answer_that_does_not_fit_is_asked_for_again() {
     let arguments = json!({ "greeting": "Hi" });
     for (answer, words) in [
-        (json!(12345), "could not be used"),
-        (accept(&json!({})), "could not be used"),
-        (accept(&json!({ "name": 1 })), "could not be used"),
+        (json!(12345), "it has to be an object with `action`"),
+        (accept(&json!({})), "`name` is missing"),
+        (accept(&json!({ "name": 1 })), "`name` has to be"),
         // What only the whole schema says.
         (accept(&json!({ "name": "alice" })), "`name` is \"alice\""),
     ] {

@@ -223,7 +223,7 @@ impl Judge<'_> {
                 Instead::Refuse(unaskable(self.config, &reason.why))
             }
             Answered::Not => Instead::Ask(question, PutAgain::No),
-            Answered::Badly => Instead::Ask(question, PutAgain::Yes(UNFIT.to_owned())),
+            Answered::Badly(why) => Instead::Ask(question, PutAgain::Yes(unfit(&why))),
         }))
     }
 
@@ -269,14 +269,13 @@ fn gathered(rounds: &mut Rounds<'_>, asks: &UserQuestion) -> Gathered {
             None => Gathered::Answer(answer),
             Some(misfit) => {
                 rounds.take_back(&question);
-                let why = format!("The last answer could not be used: {misfit}.");
-                Gathered::Open(question, PutAgain::Yes(why))
+                Gathered::Open(question, PutAgain::Yes(unfit(&misfit)))
             }
         },
         Answered::Declined => Gathered::Refused(NOT_GIVEN),
         Answered::Cancelled => Gathered::Refused(NOT_ANSWERED),
         Answered::Not => Gathered::Open(question, PutAgain::No),
-        Answered::Badly => Gathered::Open(question, PutAgain::Yes(UNFIT.to_owned())),
+        Answered::Badly(why) => Gathered::Open(question, PutAgain::Yes(unfit(&why))),
     }
 }
 
@@ -311,7 +310,10 @@ const DECLINED: &str = "the command was not run: the person who was asked to con
 const CANCELLED: &str = "the command was not run: the person who was asked to confirm it gave no answer. Ask them \
     before you call again";
 
-const UNFIT: &str = "The last answer could not be used, so the question is asked again.";
+/// Why a person is asked again.
+fn unfit(why: &str) -> String {
+    format!("The last answer could not be used: {why}.")
+}
 
 /// What a model is told whose client cannot ask its person.
 fn unaskable(config: &Config, why: &str) -> String {

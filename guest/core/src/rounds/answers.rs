@@ -15,8 +15,8 @@ pub(super) enum Reply {
     Declined,
     /// The person did not choose.
     Cancelled,
-    /// It is no answer, or does not fit.
-    Unfit,
+    /// It is no answer, or does not fit, for this reason.
+    Unfit(String),
 }
 
 /// What [`fitting`] gives.
@@ -33,12 +33,14 @@ enum Fitting {
 
 /// Reads a client's response to a form.
 pub(super) fn reply(form: &Form, response: &RawValue) -> Reply {
-    let fitting = fitting(form, response).ok();
-    let fitting = fitting.and_then(|text| serde_json::from_str(&text).ok());
-    match fitting {
-        Some(Fitting::Accept { content }) => Reply::Accepted(content),
-        Some(Fitting::Decline) => Reply::Declined,
-        Some(Fitting::Cancel) => Reply::Cancelled,
-        None => Reply::Unfit,
+    let text = match fitting(form, response) {
+        Ok(text) => text,
+        Err(why) => return Reply::Unfit(why),
+    };
+    match serde_json::from_str(&text) {
+        Ok(Fitting::Accept { content }) => Reply::Accepted(content),
+        Ok(Fitting::Decline) => Reply::Declined,
+        Ok(Fitting::Cancel) => Reply::Cancelled,
+        Err(error) => Reply::Unfit(error.to_string()),
     }
 }

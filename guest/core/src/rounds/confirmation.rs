@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::limits::{COMMAND_CHARS, LINE_CHARS, REASONS};
 use super::{Question, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
@@ -10,15 +11,6 @@ use crate::text::{revealed, shorten};
 
 /// The name of the question, and of its only field.
 const CONFIRM: &str = "confirm";
-
-/// How much of the command is shown, in characters: a screen. Of a longer one the beginning and the end are.
-const COMMAND_CHARS: usize = 1_600;
-
-/// How many reasons are shown; a command that cannot be taken apart may have as many as there are rules.
-const REASONS: usize = 3;
-
-/// How much of the directory and of the names of variables is shown, in characters each.
-const LINE_CHARS: usize = 300;
 
 /// A command, and what its caller calls it.
 #[derive(Clone, Copy, Debug)]

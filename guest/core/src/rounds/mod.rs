@@ -10,6 +10,7 @@
 mod answers;
 pub(crate) mod confirmation;
 mod digest;
+mod limits;
 mod rejected;
 mod seal;
 mod secret;
@@ -78,8 +79,8 @@ pub(crate) enum Answered {
     With(Map<String, Value>),
     /// Not at all.
     Not,
-    /// In a way that does not fit it.
-    Badly,
+    /// In a way that does not fit it, for this reason.
+    Badly(String),
     /// The person does not want to.
     Declined,
     /// The person did not choose.
@@ -165,7 +166,7 @@ impl<'a> Rounds<'a> {
             }
             Reply::Declined => Answered::Declined,
             Reply::Cancelled => Answered::Cancelled,
-            Reply::Unfit => Answered::Badly,
+            Reply::Unfit(why) => Answered::Badly(why),
         }
     }
 

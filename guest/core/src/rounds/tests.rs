@@ -271,7 +271,18 @@ fn what_is_no_answer_is_a_bad_one() {
         json!({ "action": "accept", "content": { "yes": "true" } }),
         json!({ "action": "maybe", "content": { "yes": true } }),
     ] {
-        check(bad, Answered::Badly);
+        let response = raw(&bad);
+        let mut rounds = take_up(
+            &mut Safe::default(),
+            &arguments,
+            &[("one", &response)],
+            None,
+        );
+        let answered = rounds.answer(&one);
+        assert!(
+            matches!(answered, Answered::Badly(_)),
+            "{bad}: {answered:?}"
+        );
     }
     let mut rounds = take_up(&mut safe, &arguments, &[], None);
     assert_eq!(rounds.answer(&one), Answered::Not);
