@@ -88,7 +88,10 @@ pub(crate) fn lost(loss: Loss) -> String {
 
 /// That a job was stopped because its supervisor had to end, and what to do now.
 pub(crate) fn shut_down() -> String {
-    unfinished("the job was stopped because the machine was shut down or its session ended")
+    unfinished(
+        "the job was stopped because its supervisor was asked to end: the machine was shut down, its session ended, or \
+         it was started from another job and that ended or was stopped",
+    )
 }
 
 fn unfinished(happened: &str) -> String {
@@ -132,6 +135,8 @@ fn reason(cause: StopCause) -> &'static str {
         StopCause::TimedOut => "its timeout passed",
         StopCause::Cancelled => "it was cancelled",
         StopCause::Expired => "its time to live passed",
-        StopCause::ShutDown => "its supervisor was asked to end, as at the machine's shutdown",
+        StopCause::ShutDown => {
+            "its supervisor was asked to end, as at the machine's shutdown or with the job that it was started from"
+        }
     }
 }

@@ -79,7 +79,7 @@ fn process_schemas() -> Value {
         "stdin": {
             "type": "string",
             "description": "What the command reads from its standard input, then end of file. Default: \
-                nothing. All arguments together are at most 512 KiB.",
+                nothing. All arguments together are at most 512 KiB as JSON.",
         },
     })
 }

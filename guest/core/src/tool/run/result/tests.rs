@@ -118,7 +118,7 @@ fn a_command_that_was_stopped_is_an_error_whatever_it_exited_with() {
     );
     check_summary(
         stopped(exited(), ShutDown),
-        "stopped after 3.2 s: its supervisor was asked to end, as at the machine's shutdown (exit code 0)",
+        "stopped after 3.2 s: its supervisor was asked to end, as at the machine's shutdown or with the job that it was started from (exit code 0)",
     );
 }
 
