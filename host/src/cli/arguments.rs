@@ -165,11 +165,11 @@ Exit status:
   128 and the signal's number, where a signal ended it that backburner did not send
   123 where its task was cancelled
   124 where it was stopped because of --timeout
-  125 where it could not be started, its end is not known, or backburner itself failed
-  2   for a wrong command line
+  125 where it could not be started, the key stands for another call, its end is not known, or backburner itself failed
+  2   for a command line that is wrong whatever the server says
 Ctrl-C (SIGINT) and SIGTERM end backburner, which a shell shows as 130 and 143; the job goes on, and the message says so. \
 With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
-started. A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
+started, or nothing was run. A command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
 pub struct RunOptions {
     /// What you call it, at most 100 characters: all that is said of its task begins with it
     #[arg(long, value_name = "L", value_parser = label)]
@@ -179,11 +179,13 @@ pub struct RunOptions {
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
 
-    /// A variable for its environment; may be given several times. BACKBURNER_TASK_ID is always the task's id
+    /// A variable for its environment; may be given several times, and the last one of a name counts.
+    /// BACKBURNER_TASK_ID is always the task's id
     #[arg(long, value_name = "K=V", value_parser = variable)]
     pub env: Vec<(String, String)>,
 
-    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB with all other arguments [default: it is empty]
+    /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB as JSON with all other
+    /// arguments [default: it is empty]
     #[arg(long)]
     pub stdin: bool,
 
@@ -197,8 +199,9 @@ pub struct RunOptions {
     #[arg(long, value_name = "DURATION", value_parser = duration(TTL))]
     pub ttl: Option<Duration>,
 
-    /// A name for this call, at most 256 characters, fewer where they are not ASCII: the same call again shows the first one's task, says so, and runs
-    /// nothing, also where that failed. With another command, directory or option it is an error
+    /// A name for this call, at most 256 characters, fewer where they are not ASCII: the same call again shows the first
+    /// one's task, says so, and runs nothing, also where that failed. With another command, directory or option it is an
+    /// error
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Option<String>,
 

@@ -22,8 +22,9 @@ pub(super) fn cancel(data_dir: Option<&Path>, options: &CancelOptions) -> anyhow
         .map_err(|error| earlier.explain_and_advise(error.into()))?;
     match follow(&mut client, id).map_err(|error| earlier.explain_and_advise(error))? {
         Followed::Ended(task) => {
-            terminal::print(&format!("task {id}: {}", task.status.name()))?;
+            let printed = terminal::print(&format!("task {id}: {}", task.status.name()));
             terminal::say(&task.message());
+            printed?;
             Ok(ExitCode::SUCCESS)
         }
         Followed::Left(interruption) => {

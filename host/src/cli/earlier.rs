@@ -8,7 +8,7 @@ use crate::data_dir::DataDir;
 use crate::serve::STORE_FILE;
 
 /// JSON-RPC's code for what the parameters of a request name and is not there.
-const INVALID_PARAMS: i64 = -32602;
+pub(super) const INVALID_PARAMS: i64 = -32602;
 
 /// How the server's words for an id that it never gave begin. They are another's for a task that has expired.
 const UNKNOWN: &str = "unknown task";
@@ -31,8 +31,8 @@ pub(super) enum Missing {
     Unknown { id: String, data_dir: PathBuf },
     /// There was one.
     #[error(
-        "task {id} has expired: it was to be kept for a time only (--ttl), which has passed; its job does not go on, \
-         and its output cannot be had any more"
+        "task {id} has expired: it was to be kept for a time only (--ttl), which has passed; its job is stopped if \
+         it still runs, and its output is deleted; run it again with a longer --ttl, or without one to keep the task"
     )]
     Expired { id: String },
 }

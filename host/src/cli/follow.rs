@@ -23,7 +23,7 @@ pub(super) enum Followed {
 /// Follows a task and shows how far it is.
 ///
 /// # Errors
-/// Where the server does not answer, or standard error cannot be written to.
+/// Where the server does not answer.
 pub(super) fn follow(client: &mut Client, id: &str) -> anyhow::Result<Followed> {
     let mut progress = Progress::default();
     let followed = follow_showing(&mut progress, client, id);

@@ -48,7 +48,7 @@ pub fn parse() -> Result<Cli, ExitCode> {
             // A wrong command line stays one where nobody can be told; and nobody reads any more, as with `| head`.
             Err(_) if told.use_stderr() => status.into(),
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => status.into(),
-            Err(error) => report(Err(error.into())),
+            Err(error) => report(Err(terminal::Unwritable(error).into())),
         }
     })
 }

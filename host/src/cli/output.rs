@@ -1,8 +1,6 @@
 //! What a command wrote, as the server shows it, taken apart into what is the command's and what is not.
 
-use std::io;
-
-use super::terminal;
+use super::terminal::{self, Unwritable};
 
 /// What the note begins, goes on and ends with that the server puts in place of what it leaves out.
 const NOTE: [&str; 3] = ["[… ", " of output left out", " …]"];
@@ -54,7 +52,7 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// As [`terminal::print`].
-    pub(super) fn print(&self) -> io::Result<()> {
+    pub(super) fn print(&self) -> Result<(), Unwritable> {
         print_piece(self.head)?;
         if let Some(Rest { note, tail }) = self.rest {
             terminal::say(note);
@@ -65,7 +63,7 @@ impl<'a> Output<'a> {
 }
 
 /// Nothing is no empty line.
-fn print_piece(text: &str) -> io::Result<()> {
+fn print_piece(text: &str) -> Result<(), Unwritable> {
     if text.is_empty() {
         Ok(())
     } else {

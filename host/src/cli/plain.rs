@@ -3,7 +3,7 @@
 //! A word that the server says differently one day passes through as it is.
 
 /// What the server says, and what that is to a person; the longer one first where one is part of another.
-const WORDS: [(&str, &str); 16] = [
+const WORDS: [(&str, &str); 19] = [
     ("`idempotencyKey`", "`--key`"),
     ("idempotencyKey", "--key"),
     ("`timeoutSeconds`", "`--timeout`"),
@@ -11,6 +11,8 @@ const WORDS: [(&str, &str); 16] = [
     ("`ttlSeconds`", "`--ttl`"),
     ("ttlSeconds", "--ttl"),
     ("`label`", "`--label`"),
+    // The current one, where none was given.
+    ("another `cwd`", "another directory"),
     ("`cwd`", "`--cwd`"),
     ("`env`", "`--env`"),
     ("`stdin`", "`--stdin`"),
@@ -27,7 +29,12 @@ const WORDS: [(&str, &str); 16] = [
         "with the Tasks extension by tasks/get with this id, in a terminal by",
         "by",
     ),
-    (" bytes long as JSON,", " bytes long,"),
+    (
+        " bytes long as JSON,",
+        " bytes long as JSON, where a line feed, a quotation mark and a backslash are two bytes each,",
+    ),
+    ("then call again", "then run it again"),
+    ("call again later", "run it again later"),
     (
         ". Nothing was run. Call `run` again with this corrected.",
         "; nothing was run",

@@ -10,10 +10,11 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::client::{Client, ClientError};
-use super::earlier::{Earlier, Missing};
+use super::earlier::{Earlier, INVALID_PARAMS, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
+use super::terminal::Unwritable;
 use super::{Cli, RunOptions, exit_code, input, moment, show_command, terminal, wrong_usage};
 use crate::clock::now_ms;
 use crate::stream::Stream;
@@ -37,7 +38,7 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
     let mut client = Client::start(data_dir)?;
     let called_at = now_ms();
     let begun = begin(&mut client, call).inspect_err(|error| {
-        // Not where the server is what failed.
+        // Not where the server is what failed, or could not do it.
         if error.downcast_ref::<ClientError>().is_none() {
             explain_misplaced_option(&words);
         }
@@ -46,23 +47,24 @@ pub(super) fn run(data_dir: Option<&Path>, options: RunOptions) -> anyhow::Resul
         terminal::say(&format!("task {}", begun.id));
     }
     if shape == Shape::Id {
-        // First of all: nobody else knows it.
-        let printed = terminal::print(&begun.id);
+        // First of all: nobody else knows it. Also where nobody reads it.
+        let printed = terminal::hand_over(&begun.id);
         printed.with_context(|| format!("cannot print the id of task {}", begun.id))?;
     }
     if let Some(key) = key {
         say_if_earlier(&mut client, &begun.id, &Call { key, called_at });
     }
     if shape == Shape::Id {
-        return Ok(leave(&begun));
+        return Ok(leave(&begun, data_dir));
     }
     let task = end(&mut client, data_dir, &begun.id)?;
-    print_end(&task, shape)?;
+    let printed = print_end(&task, shape);
     let code = exit_code::of_task(&task);
     if code != 0 {
         explain_misplaced_option(&words);
     }
     terminal::say(&show_command(data_dir, &begun.id));
+    printed?;
     Ok(code.into())
 }
 
@@ -90,9 +92,12 @@ fn say_if_earlier(client: &mut Client, id: &str, call: &Call) {
 }
 
 /// Leaves a job alone. One that is known not to have started is a failure.
-fn leave(begun: &Begun) -> ExitCode {
+fn leave(begun: &Begun, data_dir: Option<&Path>) -> ExitCode {
     match &begun.not_started {
-        None => ExitCode::SUCCESS,
+        None => {
+            terminal::say(&how_to_go_on(data_dir, &begun.id));
+            ExitCode::SUCCESS
+        }
         Some(why) => {
             terminal::say(&format!("backburner: {why}"));
             exit_code::FAILURE.into()
@@ -100,13 +105,16 @@ fn leave(begun: &Begun) -> ExitCode {
     }
 }
 
+/// What a person can do about a job that is left alone.
+fn how_to_go_on(data_dir: Option<&Path>, id: &str) -> String {
+    let show = show_command(data_dir, id);
+    format!("to see it: {show}; to stop it, `cancel` in place of `show`")
+}
+
 /// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
 fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result<Task> {
     let goes_on = || {
-        terminal::say(&format!(
-            "the job goes on; to see it: {}",
-            show_command(data_dir, id)
-        ));
+        terminal::say(&format!("the job goes on; {}", how_to_go_on(data_dir, id)));
     };
     match follow(client, id) {
         Ok(Followed::Ended(task)) => Ok(*task),
@@ -145,14 +153,15 @@ impl Shape {
     }
 }
 
-fn print_end(task: &Task, shape: Shape) -> anyhow::Result<()> {
-    if shape == Shape::Json {
-        terminal::print(&format!("{:#}", task.whole))?;
-    } else if let Some(output) = task.output() {
-        output.print()?;
-    }
+/// Prints what the person wants of a task that has ended, and says how, also where it cannot be printed.
+fn print_end(task: &Task, shape: Shape) -> Result<(), Unwritable> {
+    let printed = if shape == Shape::Json {
+        terminal::print(&format!("{:#}", task.whole))
+    } else {
+        task.output().map_or(Ok(()), |output| output.print())
+    };
     terminal::say(&task.summary());
-    Ok(())
+    printed
 }
 
 /// Says what may have been the reason of a failure.
@@ -258,14 +267,23 @@ fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
         .map(str::to_owned);
     client
         .request("tools/call", call)
-        .map_err(|error| match error {
-            ClientError::Refused { message, .. } => {
-                anyhow::anyhow!(refusal(&message, key.as_deref()))
-            }
-            ClientError::Unable => error.into(),
-            error => anyhow::Error::from(error).context(UNKNOWN_START),
-        })
+        .map_err(|error| without_answer(error, key.as_deref()))
         .and_then(begun)
+}
+
+/// Why a call has no result, for the person. It stays a [`ClientError`] where what was called for is not the reason.
+fn without_answer(error: ClientError, key: Option<&str>) -> anyhow::Error {
+    match error {
+        ClientError::Refused { code, message } => {
+            let message = refusal(&message, key);
+            match code {
+                INVALID_PARAMS => anyhow::anyhow!(message),
+                _ => ClientError::Refused { code, message }.into(),
+            }
+        }
+        ClientError::Unable => error.into(),
+        error => anyhow::Error::from(error).context(UNKNOWN_START),
+    }
 }
 
 /// What is said where a call has no answer.
@@ -408,6 +426,18 @@ mod tests {
         assert!(with_key.starts_with(words), "{with_key}");
         assert!(with_key.contains("\"k\" was used before"), "{with_key}");
         assert_eq!(refusal("the disk is full", Some("k")), "the disk is full");
+    }
+
+    #[test]
+    fn what_the_server_could_not_do_is_not_blamed_on_the_command_line() {
+        let is_servers = |code| {
+            let message = "no".to_owned();
+            let error = without_answer(ClientError::Refused { code, message }, None);
+            assert_eq!(error.to_string(), "no");
+            error.is::<ClientError>()
+        };
+        assert!(is_servers(-32603), "the disk is full");
+        assert!(!is_servers(INVALID_PARAMS));
     }
 
     #[test]

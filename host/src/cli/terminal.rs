@@ -5,17 +5,31 @@ use std::time::{Duration, Instant};
 
 use crate::stream::Stream;
 
+/// Standard output cannot be written to.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to standard output: {0}")]
+pub(super) struct Unwritable(pub(super) io::Error);
+
 /// Prints data, and a line break where it does not end in one.
 ///
 /// # Errors
 /// Where it cannot be written, unless nobody reads any more, as with `| head`: that is no failure.
-pub(super) fn print(data: &str) -> io::Result<()> {
-    let ending = if data.ends_with('\n') { "" } else { "\n" };
-    let text = format!("{data}{ending}");
-    match Stream(io::stdout()).write_all(text.as_bytes()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+pub(super) fn print(data: &str) -> Result<(), Unwritable> {
+    match hand_over(data) {
+        Err(Unwritable(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
+}
+
+/// As [`print`], where it is a failure too that nobody reads.
+///
+/// # Errors
+/// Where it cannot be written.
+pub(super) fn hand_over(data: &str) -> Result<(), Unwritable> {
+    let ending = if data.ends_with('\n') { "" } else { "\n" };
+    let text = format!("{data}{ending}");
+    let written = Stream(io::stdout()).write_all(text.as_bytes());
+    written.map_err(Unwritable)
 }
 
 /// Says something to the person. Where standard error cannot be written to there is nobody to be told; what was to be

@@ -218,11 +218,38 @@ fn what_cannot_be_printed_is_a_failure_that_names_the_task() {
         .split_once(words)
         .expect("it says what happened");
     show_json(&dir, &rest[..36]);
-    for arguments in [&["run", "echo 1"][..], &["--help"], &["help", "run"]] {
+    let id = &rest[..36];
+    for arguments in [
+        &["run", "echo 1"][..],
+        &["run", "--json", "true"],
+        &["cancel", id],
+        &["show", id, "--json"],
+        &["--help"],
+        &["help", "run"],
+    ] {
         let done = backburner_printing_to(&dir, arguments, full());
         assert_eq!(done.status, Some(125), "{arguments:?}: {done:?}");
-        assert!(done.stderr.contains("No space left"), "{done:?}");
+        let words = "backburner: cannot write to standard output: No space left";
+        assert!(done.stderr.contains(words), "{done:?}");
+        if arguments[0] == "run" {
+            assert!(done.stderr.contains("exit code 0"), "{done:?}");
+            assert!(done.stderr.contains(" show --data-dir "), "{done:?}");
+        }
     }
+}
+
+#[test]
+fn an_id_that_nobody_reads_is_said_elsewhere() {
+    let dir = TestDir::new();
+    let (read, write) = std::io::pipe().expect("there are descriptors");
+    drop(read);
+    let detached = backburner_printing_to(&dir, &["run", "--detach", "true"], write);
+    assert_eq!(detached.status, Some(125), "{detached:?}");
+    let (_, rest) = detached
+        .stderr
+        .split_once("cannot print the id of task ")
+        .expect("it names the task");
+    show_json(&dir, &rest[..36]);
 }
 
 #[test]

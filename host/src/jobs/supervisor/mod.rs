@@ -62,6 +62,9 @@ pub fn supervise(id: Option<OsString>) -> ExitCode {
     let id = id.and_then(|id| Uuid::try_parse(id.to_str()?).ok());
     // A person who tries this out must not start a job a second time.
     let (Some(id), true) = (id, is_wanted()) else {
+        let text = "backburner: `supervise` is for servers, which accompany their jobs with it\n";
+        // Nobody is left to be told where this fails.
+        let _unsaid = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
         return ExitCode::from(2);
     };
     match native::fork() {
