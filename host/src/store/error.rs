@@ -102,7 +102,17 @@ pub enum OpenError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is a database of another program.
+    /// The file, or one that SQLite would keep beside it, is a link, another user's, or no file at all.
+    #[error(
+        "{path} is not a file of your own, and what it leads to is left as it is: move it away, or choose another \
+         directory with --data-dir",
+        path = path.display()
+    )]
+    NotAFile {
+        /// What is no file.
+        path: PathBuf,
+    },
+    /// The file is a database of another program, or none.
     #[error(
         "{path} is not a store of backburner: move it away, or choose another directory with --data-dir",
         path = path.display()

@@ -15,6 +15,7 @@ pub use limits::{CHANGES_MAX, KEY_BYTES_MAX, SCAN_BYTES_MAX, SCAN_ENTRIES_MAX, V
 pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 
+pub(crate) use sqlite::can_be_store;
 /// Storage as the guest sees it; shared by all threads that run instances.
 pub trait Store: Send + Sync {
     /// Reads one key; `None` where it does not exist, which is so for every key that could not be written.

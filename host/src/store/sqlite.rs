@@ -16,6 +16,8 @@ use std::sync::Arc;
 use rusqlite::{Connection, Error as SqlError, ErrorCode, ffi};
 
 use self::group::{Group, Leader, Turn, Waiting};
+pub(crate) use self::file::can_be_store;
+
 use self::pool::Pool;
 use self::presence::Files;
 use self::statement::Transaction;
@@ -37,8 +39,8 @@ impl SqliteStore {
     /// the file, SQLite keeps two more, with `-wal` and `-shm` added to the name.
     ///
     /// # Errors
-    /// [`OpenError`] where the file cannot be created, is another program's, is damaged, or has a schema
-    /// that only a newer version knows.
+    /// [`OpenError`] where the file cannot be created, is a link, another user's or another program's, is damaged, or has
+    /// a schema that only a newer version knows.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Unusable {
             path: path.to_owned(),
