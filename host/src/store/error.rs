@@ -40,7 +40,7 @@ pub enum Error {
     Corrupt(#[source] Cause),
     /// A file of the store is not any more what it was when the store was opened: all calls fail from now on.
     #[error(
-        "{path} was deleted, emptied, moved or replaced while this server used it: start the server again",
+        "{path} was deleted, emptied, shortened, moved or replaced while this server used it: start the server again",
         path = path.display()
     )]
     Lost {

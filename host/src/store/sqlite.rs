@@ -9,6 +9,7 @@ mod pool;
 mod presence;
 mod schema;
 mod statement;
+mod wal;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -166,7 +166,7 @@ fn commits_that_meet_share_transactions() {
 /// Something that is done to the files of an open store, which is called `store.sqlite`, in their directory.
 type Harm = fn(&Path) -> io::Result<()>;
 
-const HARMS: [(&str, Harm); 9] = [
+const HARMS: [(&str, Harm); 10] = [
     ("all deleted", |directory| fs::remove_dir_all(directory)),
     ("all moved", |directory| {
         fs::rename(directory, directory.with_extension("moved"))
@@ -184,6 +184,9 @@ const HARMS: [(&str, Harm); 9] = [
         fs::remove_file(directory.join("store.sqlite-wal"))
     }),
     ("log replaced", |directory| {
+    ("log emptied", |directory| {
+        File::create(directory.join("store.sqlite-wal")).map(drop)
+    }),
         replace(&directory.join("store.sqlite-wal"))
     }),
     ("index deleted", |directory| {
@@ -252,6 +255,34 @@ fn a_commit_that_finds_the_files_gone_writes_nothing() {
 }
 
 #[test]
+#[test]
+fn a_log_that_is_shorter_than_it_was_is_lost() {
+    let (_around, directory, store) = store_to_harm();
+    store.commit(&[set("a", "2")]).expect("the commit succeeds");
+    let log = File::options()
+        .write(true)
+        .open(directory.join("store.sqlite-wal"))
+        .expect("the file is ours");
+    let bytes = log.metadata().expect("it is open").len();
+    log.set_len(bytes - 1).expect("the file is ours");
+    let commit = store.commit(&[set("a", "3")]);
+    assert!(matches!(commit, Err(Error::Lost { .. })), "{commit:?}");
+}
+
+#[test]
+fn a_log_that_is_begun_anew_is_not_lost() {
+    let (_around, directory, store) = store_to_harm();
+    let log = directory.join("store.sqlite-wal");
+    let salt = || fs::read(&log).expect("the file is ours")[16..24].to_vec();
+    let before = salt();
+    // More than a checkpoint waits for, several times. SQLite writes no page that stays as it was.
+    for letter in 'a'..='z' {
+        let change = set("a", &letter.to_string().repeat(1 << 19));
+        store.commit(&[change]).expect("the commit succeeds");
+    }
+    assert_ne!(salt(), before);
+}
+
 fn a_commit_believes_no_earlier_look() {
     let (directory, store) = store();
     store.commit(&[set("a", "1")]).expect("the commit succeeds");
