@@ -203,3 +203,5 @@ impl From<SqlError> for Error {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod closing_tests;
