@@ -40,8 +40,9 @@ pub(crate) const LONGEST_SWEEP_PAUSE: Duration = Duration::from_secs(600);
 /// The shortest pause between two sweeps, so that a sweep that cannot get anything done does not spin.
 pub(crate) const SHORTEST_SWEEP_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a stdio server that was asked to end by a signal goes on, to finish what it is answering. The promise is to be
-/// gone after 100 ms; the rest is for the process to end.
+/// How long a stdio server that was asked to end by a signal goes on, to finish what it is answering, and how long one
+/// that has answered everything may take to put its store in order. The promise is to be gone after 100 ms; the rest is for
+/// the process to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
 const _: () = assert!(SHUTDOWN_GRACE.as_millis() < 100);
 

@@ -86,6 +86,7 @@ impl From<Error> for wit::Error {
             | Error::Busy(_)
             | Error::Unopened(_)
             | Error::Other(_) => wit::ErrorKind::Other,
+            | Error::Closed
         };
         Self {
             kind,

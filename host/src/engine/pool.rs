@@ -115,6 +115,11 @@ impl Pool {
     pub fn message(&self, cx: impl FnOnce() -> Context, body: &str) -> Step {
         let outcome = self.call(|instance, ticker| {
             let cx = cx();
+    /// Puts the store in order, when probably nothing more is to come. Blocks.
+    pub fn close_store(&self) {
+        self.store.close();
+    }
+
             instance.call(ticker, |guest, store| guest.call_message(store, &cx, body))
         });
         match outcome {

@@ -76,6 +76,9 @@ pub enum Error {
 }
 
 impl Error {
+    /// It was closed, as nothing more was to come.
+    #[error("the store is closed, since the server ends: ask the next one")]
+    Closed,
     /// The message followed by those of its causes, in one line for a log.
     #[must_use]
     pub fn detail(&self) -> String {

@@ -42,6 +42,11 @@ pub trait Store: Send + Sync {
     fn commit(&self, changes: &[Change]) -> Result<(), Error>;
 }
 
+    /// Puts in order what is kept, when nothing more is to come: for a store in files, so that they can be copied.
+    ///
+    /// Whatever was committed is there without this too. Calls after it may fail. Does nothing by default.
+    fn close(&self) {}
+
 /// A value and the writing that it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versioned {

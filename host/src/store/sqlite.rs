@@ -76,6 +76,10 @@ impl SqliteStore {
 
     /// Why a call really failed: files that went are seen first by what comes of it.
     fn cause(&self, error: Error) -> Error {
+        if matches!(error, Error::Closed) {
+            // Its files went with it.
+            return error;
+        }
         self.files.check().err().unwrap_or(error)
     }
 
@@ -142,6 +146,23 @@ impl Store for SqliteStore {
             Turn::Lead(leader) => self.lead(changes, leader),
             Turn::Done(result) => result,
         }
+    }
+
+    fn close(&self) {
+        if self.pool.is_closed() {
+            return;
+        }
+        // What this process knows of a log that somebody changed would be written over what is in the database.
+        match self.files.check() {
+            Ok(()) => self.pool.close(),
+            Err(_) => self.pool.abandon(),
+        }
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
