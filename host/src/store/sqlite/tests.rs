@@ -39,6 +39,7 @@ fn a_connection_is_power_safe_and_small() {
     assert_eq!(pragma::<i64>(&store, "fullfsync"), 1);
     assert_eq!(pragma::<i64>(&store, "mmap_size"), 0);
     assert_eq!(pragma::<i64>(&store, "cache_size"), -1024);
+    assert_eq!(pragma::<i64>(&store, "secure_delete"), 1);
 }
 
 #[test]
