@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::store::PATIENT_COMMITS;
+
 /// How long a guest may compute for one call, not counting the time in imports. The slowest honest call renders
 /// half a megabyte of output in a few milliseconds; on a machine that is a hundred times too busy it still
 /// finishes.
@@ -91,8 +93,12 @@ pub(crate) fn open_requests() -> usize {
 /// processors, since a call may wait for the disk; not many more, since each has an instance.
 pub(crate) fn workers() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    (2 * processors).clamp(4, 16)
+    (2 * processors).clamp(WORKERS_MIN, 16)
 }
+
+/// So that one is left for reads where commits wait for another process's lock.
+const WORKERS_MIN: usize = 4;
+const _: () = assert!(WORKERS_MIN > PATIENT_COMMITS);
 
 /// How many cancellations that overtook their request are remembered.
 pub(crate) const EARLY_CANCELLATIONS: usize = 64;

@@ -313,6 +313,31 @@ fn requests_that_are_piped_in_and_closed_at_once_are_all_answered() {
     let mut server = Server::start(&dir);
     let count = 50;
     let lines: String = (1..=count)
+#[test]
+fn reads_are_answered_while_more_calls_than_there_are_threads_wait_for_the_store() {
+    // Half of how long a commit may wait for the lock: reads do not wait for that.
+    const SOON: Duration = Duration::from_secs(15);
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let task = server.run("exit 3");
+    server.ended_task(&task);
+    let store = store_of(&dir);
+    lock(&store);
+    for _ in 0..64 {
+        server.post("tools/call", &run_call("true"), Client::Plain);
+    }
+    let listed = server.post("tools/list", &json!({}), Client::Tasks);
+    let read = server.post("tasks/get", &json!({ "taskId": task }), Client::Tasks);
+    let begun = Instant::now();
+    for id in [listed, read] {
+        let reply = server.reply(&json!(id));
+        assert!(reply["result"].is_object(), "{reply}");
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    }
+    store.execute_batch("ROLLBACK").expect("it was begun");
+    server.run("true");
+}
+
         .map(|id| format!("{}\n", request(id, "tools/list", &json!({}), Client::Plain)))
         .collect();
     server.send_raw(lines.as_bytes());
