@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::Mode;
 use rustix::io::Errno;
 use serde_json::{Map, Value};
 
@@ -69,6 +70,7 @@ pub enum ServeError {
 pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     // A limit on the size of files is then an error of the write like any other, and not the end of the server.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
+    leave_rights_to_owner();
     require_descriptors()?;
     let streams = stdio::Streams::take()?;
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;
@@ -83,6 +85,14 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     let pool = Pool::new(Arc::new(store), Arc::new(jobs), config)?;
     stdio::serve(Arc::new(pool), streams, settings.stdio)?;
     Ok(())
+}
+
+/// Takes from the umask what it would take from the owner of a file: nothing here works with files that it may not read
+/// again, and each would have to be given its rights one by one. The supervisors, and the jobs, have this umask too.
+fn leave_rights_to_owner() {
+    // Nobody can look at it without setting it. There is one thread yet, so nothing is created in between.
+    let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    rustix::process::umask(umask - Mode::RWXU);
 }
 
 /// Finds out in time whether there are enough descriptors: of what lies below, some things answer a lack of them with

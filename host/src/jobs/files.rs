@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::limits::FILE_BYTES;
 
-/// What only its owner may read and write, whatever the umask allows.
+/// What only its owner may read and write, whatever the umask allows to others.
 fn private() -> Mode {
     Mode::RUSR | Mode::WUSR
 }
