@@ -304,3 +304,17 @@ fn a_server_that_cannot_write_any_file_says_so() {
     );
     assert!(words.contains("backburner.db"), "{words}");
 }
+
+#[test]
+fn a_server_without_address_space_for_an_instance_says_what_to_raise() {
+    let dir = TestDir::new();
+    let mut command = limited("-v 2097152", &Setup::default().command(&dir));
+    let output = output(&mut command, "");
+    let words = stderr(&output);
+    assert!(
+        output.status.code().is_some_and(|code| code != 0),
+        "{output:?}"
+    );
+    assert!(words.contains("ulimit -v"), "{words}");
+    assert!(words.contains("4 GiB of address space"), "{words}");
+}

@@ -56,6 +56,12 @@ pub enum PoolError {
     /// The embedded component does not load or start: this binary was built wrongly for this machine.
     #[error("the embedded component cannot be used on this machine: {0:#}")]
     Component(wasmtime::Error),
+    /// There is no room for an instance of it.
+    #[error(
+        "each call of the component reserves 4 GiB of address space, and this process gets no more: raise the limit \
+         (`ulimit -v unlimited`): {0:#}"
+    )]
+    AddressSpace(wasmtime::Error),
     /// The component refuses its configuration.
     #[error("the configuration is refused: {0}")]
     Config(String),
@@ -66,7 +72,14 @@ pub enum PoolError {
 
 impl From<wasmtime::Error> for PoolError {
     fn from(error: wasmtime::Error) -> Self {
-        Self::Component(error)
+        let lacks_memory = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref() == Some(&rustix::io::Errno::NOMEM)
+        };
+        if error.chain().any(lacks_memory) {
+            Self::AddressSpace(error)
+        } else {
+            Self::Component(error)
+        }
     }
 }
 
@@ -102,6 +115,11 @@ impl Pool {
         Ok(pool)
     }
 
+    /// Puts the store in order, when probably nothing more is to come. Blocks.
+    pub fn close_store(&self) {
+        self.store.close();
+    }
+
     /// The jobs that the component starts, for whoever waits for one.
     pub fn jobs(&self) -> &Arc<dyn Jobs> {
         &self.jobs
@@ -115,11 +133,6 @@ impl Pool {
     pub fn message(&self, cx: impl FnOnce() -> Context, body: &str) -> Step {
         let outcome = self.call(|instance, ticker| {
             let cx = cx();
-    /// Puts the store in order, when probably nothing more is to come. Blocks.
-    pub fn close_store(&self) {
-        self.store.close();
-    }
-
             instance.call(ticker, |guest, store| guest.call_message(store, &cx, body))
         });
         match outcome {
