@@ -326,8 +326,8 @@ impl Jobs for SupervisedJobs {
         let alive = match established {
             Ok(Some(alive)) => alive,
             Ok(None) => return Err(StartError::AlreadyKnown),
-            Err(error) if files::is_full(&error) => return Err(StartError::NoSpace),
-            Err(error) => return Err(StartError::Files(error)),
+            Err(error) if files::is_disk_full(&error) => return Err(StartError::NoSpace),
+            Err(error) => return Err(StartError::Files(files::explained(error))),
         };
         let started = self.spawn_supervisor(id, &alive);
         let withdrawn = started.map_err(|error| self.withdraw(id, error));

@@ -22,6 +22,12 @@ pub enum Error {
     /// The disk or a quota is full.
     #[error("no space left for the store: make room on its disk, then try again")]
     NoSpace(#[source] Cause),
+    /// This process may write no larger files, however much room there is.
+    #[error(
+        "a file of the store cannot grow beyond the limit on the size of files: raise it (`ulimit -f unlimited`), \
+         then start the server again"
+    )]
+    FileSize(#[source] Cause),
     /// Something is longer than the contract allows.
     #[error("{what} of {found} is more than the allowed {limit}")]
     TooLarge {
@@ -70,15 +76,15 @@ pub enum Error {
          descriptors are left, then raise the limit (`ulimit -n`) or ask for less at once"
     )]
     Unopened(#[source] Cause),
+    /// It was closed, as nothing more was to come.
+    #[error("the store is closed, since the server ends: ask the next one")]
+    Closed,
     /// Anything else, for example an I/O error.
     #[error("the store failed")]
     Other(#[source] Cause),
 }
 
 impl Error {
-    /// It was closed, as nothing more was to come.
-    #[error("the store is closed, since the server ends: ask the next one")]
-    Closed,
     /// The message followed by those of its causes, in one line for a log.
     #[must_use]
     pub fn detail(&self) -> String {

@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Error as SqlError, ErrorCode, ffi};
 
-use self::group::{Group, Leader, Turn, Waiting};
 pub(crate) use self::file::can_be_store;
 
+use self::group::{Group, Leader, Turn, Waiting};
 use self::pool::Pool;
 use self::presence::Files;
 use self::statement::Transaction;
@@ -191,6 +191,16 @@ fn write_alone(connection: &Connection, changes: &[Change]) -> Result<(), Error>
     results.into_iter().collect()
 }
 
+/// How SQLite says that a file takes no more for another reason than a full disk. The index of the log says it so for any.
+const CANNOT_GROW: [i32; 2] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE];
+
+/// Whether this process may write files up to some size only.
+fn files_are_limited() -> bool {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize)
+        .current
+        .is_some()
+}
+
 impl From<SqlError> for Error {
     fn from(error: SqlError) -> Self {
         let code = error.sqlite_error().copied();
@@ -211,6 +221,10 @@ impl From<SqlError> for Error {
             };
         };
         match code.code {
+            // The system's own words for it do not get here, but nobody sets this limit without need.
+            _ if CANNOT_GROW.contains(&code.extended_code) && files_are_limited() => {
+                Self::FileSize(cause)
+            }
             ErrorCode::DiskFull => Self::NoSpace(cause),
             // The log's index is a file too; it grows a little at a time, and only for room it cannot get.
             _ if code.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::NoSpace(cause),
@@ -223,6 +237,6 @@ impl From<SqlError> for Error {
 }
 
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
 mod closing_tests;
+#[cfg(test)]
+mod tests;
