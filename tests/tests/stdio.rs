@@ -145,8 +145,14 @@ fn the_limit_of_a_line_is_what_the_flag_says() {
     server.send(&padded(2048));
     assert!(server.receive(PATIENCE)["result"].is_object());
     server.send(&padded(2049));
-    assert_eq!(error_code(&mut server), -32600);
+    let refused = server.receive(PATIENCE);
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    let words = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(words.contains("--max-message-bytes"), "{refused}");
     server.assert_alive();
+    let said = server.close().stderr;
+    let names_both = said.contains("2048 bytes") && said.contains("--max-message-bytes");
+    assert!(names_both, "{said}");
 }
 
 /// Ends servers that `prepare` makes by closing their input, until one has ended as promptly as is promised.
@@ -308,12 +314,6 @@ fn end_of_input_ends_the_server_also_where_all_its_threads_have_a_call_that_cann
 }
 
 #[test]
-fn requests_that_are_piped_in_and_closed_at_once_are_all_answered() {
-    let dir = TestDir::new();
-    let mut server = Server::start(&dir);
-    let count = 50;
-    let lines: String = (1..=count)
-#[test]
 fn reads_are_answered_while_more_calls_than_there_are_threads_wait_for_the_store() {
     // Half of how long a commit may wait for the lock: reads do not wait for that.
     const SOON: Duration = Duration::from_secs(15);
@@ -338,6 +338,12 @@ fn reads_are_answered_while_more_calls_than_there_are_threads_wait_for_the_store
     server.run("true");
 }
 
+#[test]
+fn requests_that_are_piped_in_and_closed_at_once_are_all_answered() {
+    let dir = TestDir::new();
+    let mut server = Server::start(&dir);
+    let count = 50;
+    let lines: String = (1..=count)
         .map(|id| format!("{}\n", request(id, "tools/list", &json!({}), Client::Plain)))
         .collect();
     server.send_raw(lines.as_bytes());
