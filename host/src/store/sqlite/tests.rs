@@ -184,10 +184,10 @@ const HARMS: [(&str, Harm); 10] = [
     ("log deleted", |directory| {
         fs::remove_file(directory.join("store.sqlite-wal"))
     }),
-    ("log replaced", |directory| {
     ("log emptied", |directory| {
         File::create(directory.join("store.sqlite-wal")).map(drop)
     }),
+    ("log replaced", |directory| {
         replace(&directory.join("store.sqlite-wal"))
     }),
     ("index deleted", |directory| {
@@ -256,7 +256,6 @@ fn a_commit_that_finds_the_files_gone_writes_nothing() {
 }
 
 #[test]
-#[test]
 fn a_log_that_is_shorter_than_it_was_is_lost() {
     let (_around, directory, store) = store_to_harm();
     store.commit(&[set("a", "2")]).expect("the commit succeeds");
@@ -284,6 +283,7 @@ fn a_log_that_is_begun_anew_is_not_lost() {
     assert_ne!(salt(), before);
 }
 
+#[test]
 fn a_commit_believes_no_earlier_look() {
     let (directory, store) = store();
     store.commit(&[set("a", "1")]).expect("the commit succeeds");
