@@ -5,13 +5,14 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use rustix::fs::OFlags;
-use rustix::io::Errno;
+
+use crate::store::can_be_store;
 
 /// The variable that names the data directory where no option does.
 pub const VARIABLE: &str = "BACKBURNER_DIR";
@@ -263,7 +264,8 @@ fn check_use(path: &Path) -> Result<(), Error> {
         path: path.to_owned(),
         source,
     };
-    let is_ours = is_database(&path.join(crate::serve::STORE_FILE)).map_err(unusable)?;
+    // The mode of this directory is wrong, so this process has no store open in it.
+    let is_ours = can_be_store(&path.join(crate::serve::STORE_FILE)).map_err(unusable)?;
     // A person may write the configuration file before there is anything else: on macOS that is its directory too.
     let is_other = |entry: io::Result<fs::DirEntry>| {
         entry.map_or(true, |entry| entry.file_name() != crate::config::FILE_NAME)
@@ -277,33 +279,8 @@ fn check_use(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Whether a file can be our store: it is SQLite's, or empty since SQLite has not written to it yet. Whose tables are in
-/// it is for the store to see.
-///
-/// Only for a directory whose mode is wrong, thus for none in which this process has a store open: to close the file
-/// again would take the locks from that one (POSIX, `close`).
-fn is_database(file: &Path) -> io::Result<bool> {
-    const MAGIC: &[u8] = b"SQLite format 3\0";
-    // A FIFO must not have us wait for whoever writes into it.
-    let file = match open_as(file, OFlags::NONBLOCK | OFlags::NOFOLLOW) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => return Ok(false),
-        Err(error) => return Err(error),
-    };
-    if !file.metadata()?.is_file() {
-        return Ok(false);
-    }
-    let mut begin = Vec::new();
-    file.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
-    Ok(begin.is_empty() || begin == MAGIC)
-}
-
 fn open_directory(path: &Path) -> io::Result<File> {
-    open_as(path, OFlags::DIRECTORY | OFlags::NOFOLLOW)
-}
-
-fn open_as(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
     let flags = i32::try_from(flags.bits()).expect("flags of open are positive numbers of C's int");
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }

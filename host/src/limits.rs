@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::store::PATIENT_COMMITS;
+
 /// How long a guest may compute for one call, not counting the time in imports. The slowest honest call renders
 /// half a megabyte of output in a few milliseconds; on a machine that is a hundred times too busy it still
 /// finishes.
@@ -40,8 +42,9 @@ pub(crate) const LONGEST_SWEEP_PAUSE: Duration = Duration::from_secs(600);
 /// The shortest pause between two sweeps, so that a sweep that cannot get anything done does not spin.
 pub(crate) const SHORTEST_SWEEP_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a stdio server that was asked to end by a signal goes on, to finish what it is answering. The promise is to be
-/// gone after 100 ms; the rest is for the process to end.
+/// How long a stdio server that was asked to end by a signal goes on, to finish what it is answering, and how long one
+/// that has answered everything may take to put its store in order. The promise is to be gone after 100 ms; the rest is for
+/// the process to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
 const _: () = assert!(SHUTDOWN_GRACE.as_millis() < 100);
 
@@ -90,8 +93,12 @@ pub(crate) fn open_requests() -> usize {
 /// processors, since a call may wait for the disk; not many more, since each has an instance.
 pub(crate) fn workers() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    (2 * processors).clamp(4, 16)
+    (2 * processors).clamp(WORKERS_MIN, 16)
 }
+
+/// So that one is left for reads where commits wait for another process's lock.
+const WORKERS_MIN: usize = 4;
+const _: () = assert!(WORKERS_MIN > PATIENT_COMMITS);
 
 /// How many cancellations that overtook their request are remembered.
 pub(crate) const EARLY_CANCELLATIONS: usize = 64;

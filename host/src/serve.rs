@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::Mode;
 use rustix::io::Errno;
 
 use crate::config::{self, Loaded, Source};
@@ -72,6 +73,7 @@ pub enum ServeError {
 pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     // A limit on the size of files is then an error of the write like any other, and not the end of the server.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
+    leave_rights_to_owner();
     require_descriptors()?;
     let streams = stdio::Streams::take()?;
     // Before anything is made: a mistake in the file is to be mended first.
@@ -102,6 +104,14 @@ fn pool(
         Err(PoolError::Config(refused)) => Err(config.explain(refused).into()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Takes from the umask what it would take from the owner of a file: nothing here works with files that it may not read
+/// again, and each would have to be given its rights one by one. The supervisors, and the jobs, have this umask too.
+fn leave_rights_to_owner() {
+    // Nobody can look at it without setting it. There is one thread yet, so nothing is created in between.
+    let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    rustix::process::umask(umask - Mode::RWXU);
 }
 
 /// Finds out in time whether there are enough descriptors: of what lies below, some things answer a lack of them with

@@ -169,6 +169,13 @@ impl Server {
         self.0.pool.configured()
     }
 
+    /// Puts the store in order, when probably nothing more is to come.
+    pub(crate) async fn close_store(&self) {
+        let pool = Arc::clone(&self.0.pool);
+        // What a panic leaves is in order when it is next opened.
+        let _ = self.on_a_thread(move || pool.close_store()).await;
+    }
+
     pub(crate) fn pool(&self) -> &Pool {
         &self.0.pool
     }

@@ -346,6 +346,7 @@ fn a_file_that_is_no_database_is_corrupt() {
         "this is not a database, and longer than a header of one is: ".repeat(100),
     )
     .expect("the file can be written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("the file is ours");
     let result = SqliteStore::open(&file);
     let is_corrupt = matches!(
         result,

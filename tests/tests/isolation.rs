@@ -79,22 +79,24 @@ fn session_of(pid: u32) -> u32 {
 
 #[test]
 fn the_data_directory_is_private_whatever_the_umask_is() {
-    let dir = TestDir::new();
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", "umask 0; exec \"$@\"", "sh"])
-        .arg(backburner_tests::binary())
-        .arg("--data-dir")
-        .arg(dir.data())
-        .args(["serve", "--direct-limit", "0"]);
-    let mut server = Server::spawn(&mut command);
-    let id = server.run("echo secret; sleep 0.2");
-    assert_private(&dir);
-    server.ended_task(&id);
-    assert_private(&dir);
+    for umask in ["0", "0777", "0277", "0700"] {
+        let dir = TestDir::new();
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("umask {umask}; exec \"$@\""), "sh"])
+            .arg(backburner_tests::binary())
+            .arg("--data-dir")
+            .arg(dir.data())
+            .args(["serve", "--direct-limit", "0"]);
+        let mut server = Server::spawn(&mut command);
+        let id = server.run("echo secret; sleep 0.2");
+        assert_private(&dir);
+        server.ended_task(&id);
+        assert_private(&dir);
+    }
 }
 
-/// Every directory 0700, every file at most 0600.
+/// Every directory 0700, every file 0600.
 fn assert_private(dir: &TestDir) {
     let mut directories = vec![dir.data()];
     while let Some(directory) = directories.pop() {
@@ -104,7 +106,7 @@ fn assert_private(dir: &TestDir) {
             if path.is_dir() {
                 directories.push(path);
             } else if let Some(mode) = mode(&path) {
-                assert_eq!(mode & 0o177, 0, "{} is {mode:o}", path.display());
+                assert_eq!(mode, 0o600, "{} is {mode:o}", path.display());
             }
         }
     }

@@ -284,6 +284,9 @@ fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
     });
     let is_error = refusal["error"]["code"] == -32603 || refusal["result"]["isError"] == true;
     assert!(is_error, "{refusal}");
+    let words = refusal.to_string();
+    assert!(words.contains("ulimit -f"), "{words}");
+    assert!(!words.contains("is full"), "{words}");
     server.assert_alive();
     for id in &ids {
         let task = server.ended_task(id);
@@ -297,13 +300,32 @@ fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
 }
 
 #[test]
-fn a_server_that_cannot_write_any_file_says_so() {
+fn a_server_whose_files_may_not_be_large_enough_says_so() {
+    for blocks in [0, 1, 8, 16] {
+        let dir = TestDir::new();
+        let limit = format!("-f {blocks}");
+        let output = output(&mut limited(&limit, &Setup::default().command(&dir)), "");
+        let words = stderr(&output);
+        assert!(
+            output.status.code().is_some_and(|code| code != 0),
+            "{blocks}: {output:?}"
+        );
+        assert!(words.contains("backburner.db"), "{blocks}: {words}");
+        assert!(words.contains("ulimit -f"), "{blocks}: {words}");
+        assert!(!words.contains("disk, then"), "{blocks}: {words}");
+    }
+}
+
+#[test]
+fn a_server_without_address_space_for_an_instance_says_what_to_raise() {
     let dir = TestDir::new();
-    let output = output(&mut limited("-f 0", &Setup::default().command(&dir)), "");
+    let mut command = limited("-v 2097152", &Setup::default().command(&dir));
+    let output = output(&mut command, "");
     let words = stderr(&output);
     assert!(
         output.status.code().is_some_and(|code| code != 0),
         "{output:?}"
     );
-    assert!(words.contains("backburner.db"), "{words}");
+    assert!(words.contains("ulimit -v"), "{words}");
+    assert!(words.contains("4 GiB of address space"), "{words}");
 }

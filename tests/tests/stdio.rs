@@ -145,8 +145,14 @@ fn the_limit_of_a_line_is_what_the_flag_says() {
     server.send(&padded(2048));
     assert!(server.receive(PATIENCE)["result"].is_object());
     server.send(&padded(2049));
-    assert_eq!(error_code(&mut server), -32600);
+    let refused = server.receive(PATIENCE);
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    let words = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(words.contains("--max-message-bytes"), "{refused}");
     server.assert_alive();
+    let said = server.close().stderr;
+    let names_both = said.contains("2048 bytes") && said.contains("--max-message-bytes");
+    assert!(names_both, "{said}");
 }
 
 /// Ends servers that `prepare` makes by closing their input, until one has ended as promptly as is promised.
@@ -305,6 +311,31 @@ fn end_of_input_ends_the_server_also_where_all_its_threads_have_a_call_that_cann
     // The store would give up after half a minute, a few calls at a time.
     let exit = server.close();
     assert!(exit.status.success() && exit.unread.is_empty(), "{exit:?}");
+}
+
+#[test]
+fn reads_are_answered_while_more_calls_than_there_are_threads_wait_for_the_store() {
+    // Half of how long a commit may wait for the lock: reads do not wait for that.
+    const SOON: Duration = Duration::from_secs(15);
+    let dir = TestDir::new();
+    let mut server = warm(&dir);
+    let task = server.run("exit 3");
+    server.ended_task(&task);
+    let store = store_of(&dir);
+    lock(&store);
+    for _ in 0..64 {
+        server.post("tools/call", &run_call("true"), Client::Plain);
+    }
+    let listed = server.post("tools/list", &json!({}), Client::Tasks);
+    let read = server.post("tasks/get", &json!({ "taskId": task }), Client::Tasks);
+    let begun = Instant::now();
+    for id in [listed, read] {
+        let reply = server.reply(&json!(id));
+        assert!(reply["result"].is_object(), "{reply}");
+        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    }
+    store.execute_batch("ROLLBACK").expect("it was begun");
+    server.run("true");
 }
 
 #[test]

@@ -82,9 +82,11 @@ impl From<Error> for wit::Error {
             // A person has to look at what became of the files; trying again cannot help.
             Error::Corrupt(_) | Error::Lost { .. } => wit::ErrorKind::Corrupt,
             Error::Invalid(_)
+            | Error::FileSize(_)
             | Error::Newer { .. }
             | Error::Busy(_)
             | Error::Unopened(_)
+            | Error::Closed
             | Error::Other(_) => wit::ErrorKind::Other,
         };
         Self {

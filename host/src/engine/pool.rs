@@ -69,6 +69,12 @@ pub enum PoolError {
     /// The embedded component does not load or start: this binary was built wrongly for this machine.
     #[error("the embedded component cannot be used on this machine: {0:#}")]
     Component(wasmtime::Error),
+    /// There is no room for an instance of it.
+    #[error(
+        "each call of the component reserves 4 GiB of address space, and this process gets no more: raise the limit \
+         (`ulimit -v unlimited`): {0:#}"
+    )]
+    AddressSpace(wasmtime::Error),
     /// The component refuses its configuration.
     #[error("the configuration is refused: {0}")]
     Config(BadConfig),
@@ -109,7 +115,14 @@ impl From<ConfigError> for PoolError {
 
 impl From<wasmtime::Error> for PoolError {
     fn from(error: wasmtime::Error) -> Self {
-        Self::Component(error)
+        let lacks_memory = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref() == Some(&rustix::io::Errno::NOMEM)
+        };
+        if error.chain().any(lacks_memory) {
+            Self::AddressSpace(error)
+        } else {
+            Self::Component(error)
+        }
     }
 }
 
@@ -186,6 +199,11 @@ impl Pool {
     /// seen after calls have begun to work with it.
     pub fn configured(&self) -> watch::Receiver<u64> {
         self.configured.subscribe()
+    }
+
+    /// Puts the store in order, when probably nothing more is to come. Blocks.
+    pub fn close_store(&self) {
+        self.store.close();
     }
 
     /// The jobs that the component starts, for whoever waits for one.

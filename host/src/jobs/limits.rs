@@ -56,7 +56,7 @@ pub(crate) const COMMAND_LINE_BYTES: u64 = 1024;
 /// How much of an environment is read when a lost job's processes are looked for; the kernel allows a
 /// process no more than this by default (a quarter of an 8 MiB stack).
 #[cfg(target_os = "linux")]
-pub(crate) const ENVIRONMENT_BYTES: u64 = 2 * 1024 * 1024;
+pub(crate) const ENVIRONMENT_BYTES: u64 = 6 * 1024 * 1024;
 
 /// The longest file that is read whole, in bytes: more than a spec of which each byte is written as six, and than the
 /// outcome with the longest names.

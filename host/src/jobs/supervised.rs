@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, MetadataExt};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, MetadataExt, Permissions, PermissionsExt};
 use tokio::net::unix::pipe::Receiver;
 use uuid::Uuid;
 
@@ -46,7 +46,7 @@ impl SupervisedJobs {
     /// Opens the jobs of a data directory, and clears away what a crash left half built or half deleted.
     ///
     /// `data_path` is where `data` is, absolute. `program supervise ID` has to call
-    /// [`supervise`](super::supervisor::supervise).
+    /// [`supervise`](super::supervisor::supervise). The umask has to leave all rights to the owner of what is made.
     ///
     /// # Errors
     /// Where the directory of the jobs can be neither opened nor made.
@@ -328,8 +328,8 @@ impl Jobs for SupervisedJobs {
         let alive = match established {
             Ok(Some(alive)) => alive,
             Ok(None) => return Err(StartError::AlreadyKnown),
-            Err(error) if files::is_full(&error) => return Err(StartError::NoSpace),
-            Err(error) => return Err(StartError::Files(error)),
+            Err(error) if files::is_disk_full(&error) => return Err(StartError::NoSpace),
+            Err(error) => return Err(StartError::Files(files::explained(error))),
         };
         let started = self.spawn_supervisor(id, &alive);
         let withdrawn = started.map_err(|error| self.withdraw(id, error));
@@ -426,19 +426,31 @@ fn unique(what: &str, id: Uuid) -> String {
     format!("{what}-{id}-{}-{number}", std::process::id())
 }
 
+/// Open to the owner alone.
+const PRIVATE: u32 = 0o700;
+
 fn private() -> DirBuilder {
     let mut builder = DirBuilder::new();
-    builder.mode(0o700);
+    builder.mode(PRIVATE);
     builder
 }
 
-/// Opens a directory that only its owner may use, making it where it does not exist.
+/// Opens a directory that only its owner may use, making it where it does not exist. Its mode is corrected: a umask may
+/// have taken it from its owner.
 fn open_private(parent: &Dir, name: &str) -> io::Result<Dir> {
-    match parent.create_dir_with(name, &private()) {
-        // Once for all: what is safe below a name that is not would be lost with it.
-        Ok(()) => files::sync(parent)?,
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+    let is_new = match parent.create_dir_with(name, &private()) {
+        Ok(()) => true,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
         Err(error) => return Err(error),
+    };
+    let found = parent.symlink_metadata(name)?;
+    // Not what a link leads to.
+    if found.is_dir() && found.permissions().mode() & 0o777 != PRIVATE {
+        parent.set_permissions(name, Permissions::from_mode(PRIVATE))?;
+    }
+    if is_new {
+        // Once for all: what is safe below a name that is not would be lost with it.
+        files::sync(parent)?;
     }
     parent.open_dir(name)
 }

@@ -1,5 +1,7 @@
 //! What the engine does where its own directories fail it, and what it clears away.
 
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
 use cap_std::ambient_authority;
 
 use super::super::model::End;
@@ -30,6 +32,41 @@ fn a_job_without_a_supervisor_that_cannot_be_taken_away_was_not_started() {
         panic!("it has ended: {state:?}");
     };
     assert!(matches!(outcome.end, End::NotStarted { .. }), "{outcome:?}");
+}
+
+#[test]
+fn the_mode_of_its_directories_is_corrected() {
+    let (place, jobs) = engine();
+    drop(jobs);
+    let data = Dir::open_ambient_dir(place.path(), ambient_authority()).expect("it is there");
+    let directories = ["jobs/.workshop", "jobs"].map(|name| place.path().join(name));
+    for wrong in [0o000, 0o500, 0o755] {
+        for directory in &directories {
+            let wrong = std::fs::Permissions::from_mode(wrong);
+            std::fs::set_permissions(directory, wrong).expect("it is ours");
+        }
+        let jobs = SupervisedJobs::open(&data, place.path(), "/no/such/program".into());
+        jobs.expect("it can be opened");
+        for directory in &directories {
+            let mode = std::fs::metadata(directory).expect("it is there").mode();
+            assert_eq!(mode & 0o777, 0o700, "{wrong:o}");
+        }
+    }
+}
+
+#[test]
+fn what_a_link_in_the_place_of_the_jobs_leads_to_keeps_its_mode() {
+    let place = tempfile::tempdir().expect("there is room");
+    let data = Dir::open_ambient_dir(place.path(), ambient_authority()).expect("it is there");
+    data.create_dir("elsewhere").expect("there is room");
+    let wrong = cap_std::fs::Permissions::from_mode(0o755);
+    data.set_permissions("elsewhere", wrong)
+        .expect("it is ours");
+    data.symlink("elsewhere", "jobs").expect("there is room");
+    // Whether it is used is another question.
+    let _ = SupervisedJobs::open(&data, place.path(), "/no/such/program".into());
+    let mode = data.metadata("elsewhere").expect("it is there").mode();
+    assert_eq!(mode & 0o777, 0o755);
 }
 
 #[test]

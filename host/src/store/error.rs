@@ -22,6 +22,12 @@ pub enum Error {
     /// The disk or a quota is full.
     #[error("no space left for the store: make room on its disk, then try again")]
     NoSpace(#[source] Cause),
+    /// This process may write no larger files, however much room there is.
+    #[error(
+        "a file of the store cannot grow beyond the limit on the size of files: raise it (`ulimit -f unlimited`), \
+         then start the server again"
+    )]
+    FileSize(#[source] Cause),
     /// Something is longer than the contract allows.
     #[error("{what} of {found} is more than the allowed {limit}")]
     TooLarge {
@@ -40,7 +46,7 @@ pub enum Error {
     Corrupt(#[source] Cause),
     /// A file of the store is not any more what it was when the store was opened: all calls fail from now on.
     #[error(
-        "{path} was deleted, emptied, moved or replaced while this server used it: start the server again",
+        "{path} was deleted, emptied, shortened, moved or replaced while this server used it: start the server again",
         path = path.display()
     )]
     Lost {
@@ -70,6 +76,9 @@ pub enum Error {
          descriptors are left, then raise the limit (`ulimit -n`) or ask for less at once"
     )]
     Unopened(#[source] Cause),
+    /// It was closed, as nothing more was to come.
+    #[error("the store is closed, since the server ends: ask the next one")]
+    Closed,
     /// Anything else, for example an I/O error.
     #[error("the store failed")]
     Other(#[source] Cause),
@@ -102,7 +111,17 @@ pub enum OpenError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is a database of another program.
+    /// The file, or one that SQLite would keep beside it, is a link, another user's, or no file at all.
+    #[error(
+        "{path} is not a file of your own, and what it leads to is left as it is: move it away, or choose another \
+         directory with --data-dir",
+        path = path.display()
+    )]
+    NotAFile {
+        /// What is no file.
+        path: PathBuf,
+    },
+    /// The file is a database of another program, or none.
     #[error(
         "{path} is not a store of backburner: move it away, or choose another directory with --data-dir",
         path = path.display()

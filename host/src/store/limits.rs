@@ -23,8 +23,16 @@ pub const SCAN_BYTES_MAX: usize = 4 << 20;
 /// others of this process and then of another one: the WIT promises no more than 60 s.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a read believes that the store's files are where they were when somebody last looked. A look takes three
-/// system calls, a tenth of what a small request costs. A read that is too late by this much is like one that was
+/// How many commits of one process wait for another process's lock for as long as [`BUSY_TIMEOUT`] says, the one that
+/// tries to get it included. Each keeps a thread of its server: fewer than a server has, so that one is left for reads.
+pub(crate) const PATIENT_COMMITS: usize = 3;
+
+/// How long nobody of this process may have got the lock before commits beyond [`PATIENT_COMMITS`] fail at once, and how
+/// long reads may have to wait behind them. Of sixteen servers on a slow disk each gets it within a second or two.
+pub(super) const CROWD_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a read believes that the store's files are where they were when somebody last looked. A look takes five
+/// system calls, a sixth of what a small request costs. A read that is too late by this much is like one that was
 /// answered before the files went; a commit looks each time, before it writes and before it is told.
 pub(super) const FILES_SEEN_FOR: Duration = Duration::from_millis(100);
 

@@ -11,9 +11,11 @@ mod memory;
 mod sqlite;
 
 pub use error::{Cause, Error, OpenError};
+pub(crate) use limits::PATIENT_COMMITS;
 pub use limits::{CHANGES_MAX, KEY_BYTES_MAX, SCAN_BYTES_MAX, SCAN_ENTRIES_MAX, VALUE_BYTES_MAX};
 pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
+pub(crate) use sqlite::can_be_store;
 
 /// Storage as the guest sees it; shared by all threads that run instances.
 pub trait Store: Send + Sync {
@@ -39,6 +41,11 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// Any [`Error`]; then nothing has changed, or, after [`Error::Lost`], nobody will find that it has.
     fn commit(&self, changes: &[Change]) -> Result<(), Error>;
+
+    /// Puts in order what is kept, when nothing more is to come: for a store in files, so that they can be copied.
+    ///
+    /// Whatever was committed is there without this too. Calls after it may fail. Does nothing by default.
+    fn close(&self) {}
 }
 
 /// A value and the writing that it came from.

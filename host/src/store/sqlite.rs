@@ -9,11 +9,14 @@ mod pool;
 mod presence;
 mod schema;
 mod statement;
+mod wal;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, Error as SqlError, ErrorCode, ffi};
+
+pub(crate) use self::file::can_be_store;
 
 use self::group::{Group, Leader, Turn, Waiting};
 use self::pool::Pool;
@@ -37,8 +40,8 @@ impl SqliteStore {
     /// the file, SQLite keeps two more, with `-wal` and `-shm` added to the name.
     ///
     /// # Errors
-    /// [`OpenError`] where the file cannot be created, is another program's, is damaged, or has a schema
-    /// that only a newer version knows.
+    /// [`OpenError`] where the file cannot be created, is a link, another user's or another program's, is damaged, or has
+    /// a schema that only a newer version knows.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Unusable {
             path: path.to_owned(),
@@ -73,6 +76,10 @@ impl SqliteStore {
 
     /// Why a call really failed: files that went are seen first by what comes of it.
     fn cause(&self, error: Error) -> Error {
+        if matches!(error, Error::Closed) {
+            // Its files went with it.
+            return error;
+        }
         self.files.check().err().unwrap_or(error)
     }
 
@@ -140,6 +147,23 @@ impl Store for SqliteStore {
             Turn::Done(result) => result,
         }
     }
+
+    fn close(&self) {
+        if self.pool.is_closed() {
+            return;
+        }
+        // What this process knows of a log that somebody changed would be written over what is in the database.
+        match self.files.check() {
+            Ok(()) => self.pool.close(),
+            Err(_) => self.pool.abandon(),
+        }
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 /// Writes several commits in one transaction; where that fails, each in its own.
@@ -167,6 +191,16 @@ fn write_alone(connection: &Connection, changes: &[Change]) -> Result<(), Error>
     results.into_iter().collect()
 }
 
+/// How SQLite says that a file takes no more for another reason than a full disk. The index of the log says it so for any.
+const CANNOT_GROW: [i32; 2] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE];
+
+/// Whether this process may write files up to some size only.
+fn files_are_limited() -> bool {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize)
+        .current
+        .is_some()
+}
+
 impl From<SqlError> for Error {
     fn from(error: SqlError) -> Self {
         let code = error.sqlite_error().copied();
@@ -187,6 +221,10 @@ impl From<SqlError> for Error {
             };
         };
         match code.code {
+            // The system's own words for it do not get here, but nobody sets this limit without need.
+            _ if CANNOT_GROW.contains(&code.extended_code) && files_are_limited() => {
+                Self::FileSize(cause)
+            }
             ErrorCode::DiskFull => Self::NoSpace(cause),
             // The log's index is a file too; it grows a little at a time, and only for room it cannot get.
             _ if code.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::NoSpace(cause),
@@ -198,5 +236,7 @@ impl From<SqlError> for Error {
     }
 }
 
+#[cfg(test)]
+mod closing_tests;
 #[cfg(test)]
 mod tests;

@@ -175,10 +175,16 @@ impl Connection {
                 Ok(body) => (self.client.answer(&body), body),
                 Err(_) => (self.client.server().pool().refuse_not_utf8(), String::new()),
             },
-            Line::TooLarge => (
-                self.client.server().pool().refuse_too_large(),
-                String::new(),
-            ),
+            Line::TooLarge { limit_bytes } => {
+                log::warn(format_args!(
+                    "a message of more than {limit_bytes} bytes was refused: to allow longer ones, start the server \
+                     with --max-message-bytes"
+                ));
+                (
+                    self.client.server().pool().refuse_too_large(),
+                    String::new(),
+                )
+            }
             Line::End => return,
         };
         match step {

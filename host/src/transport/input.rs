@@ -8,7 +8,10 @@ pub(crate) enum Line {
     /// A line without its line break; never empty.
     Message(Vec<u8>),
     /// A line that is longer than the limit. It was read to its end and thrown away.
-    TooLarge,
+    TooLarge {
+        /// The limit, in bytes.
+        limit_bytes: usize,
+    },
     /// There is nothing more.
     End,
 }
@@ -47,7 +50,9 @@ impl<R: BufRead> Lines<R> {
             let mut line = Vec::new();
             let ended = self.read_line(&mut line)?;
             if line.len() > self.limit_bytes {
-                return Ok(Line::TooLarge);
+                return Ok(Line::TooLarge {
+                    limit_bytes: self.limit_bytes,
+                });
             }
             if line.last() == Some(&b'\r') {
                 line.pop();
@@ -95,6 +100,9 @@ mod tests {
 
     use super::*;
 
+    /// What [`check`] gets for a line of more than eight bytes.
+    const TOO_LARGE: Line = Line::TooLarge { limit_bytes: 8 };
+
     fn check(input: &[u8], expect: &[Line]) {
         for buffer_bytes in [1, 3, 64] {
             let mut lines = Lines::new(BufReader::with_capacity(buffer_bytes, input), 8);
@@ -124,8 +132,8 @@ mod tests {
     #[test]
     fn a_line_of_the_limit_is_accepted_and_a_longer_one_is_not() {
         check(b"12345678\n", &[message("12345678")]);
-        check(b"123456789\nnext\n", &[Line::TooLarge, message("next")]);
-        check(b"123456789", &[Line::TooLarge]);
+        check(b"123456789\nnext\n", &[TOO_LARGE, message("next")]);
+        check(b"123456789", &[TOO_LARGE]);
     }
 
     #[test]
@@ -147,7 +155,7 @@ mod tests {
         let mut lines = Lines::new(BufReader::new(endless), 1024);
         assert_eq!(
             lines.next_line().expect("memory can be read"),
-            Line::TooLarge
+            Line::TooLarge { limit_bytes: 1024 }
         );
         assert_eq!(
             lines.next_line().expect("memory can be read"),

@@ -109,15 +109,21 @@ async fn serve_until_closed(connection: &Connection, hung_up: oneshot::Receiver<
     connection.client.server().shut_down();
     tokio::select! {
         () = connection.idle() => {}
-        () = stuck(connection, WORK_PATIENCE) => {}
+        () = stuck(connection, WORK_PATIENCE) => return,
     }
+    // Nothing is lost where that takes too long: it is left to the next server.
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, connection.client.server().close_store()).await;
 }
 
 /// Has answered what can be at once. Who asked this process to end does not wait for a client.
 async fn hurry(connection: &Connection) {
     connection.client.server().shut_down();
+    let finish = async {
+        connection.idle().await;
+        connection.client.server().close_store().await;
+    };
     // Whatever is not answered by then is not answered at all.
-    let _ = tokio::time::timeout(SHUTDOWN_GRACE, connection.idle()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish).await;
 }
 
 /// Resolves when the client has closed its end of our input and nothing gets on. Then no thread may ever come to read the

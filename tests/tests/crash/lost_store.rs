@@ -1,4 +1,4 @@
-//! A data directory that is deleted, moved or replaced under a server that uses it: what cannot be kept is not
+//! A data directory that is deleted, moved, replaced or cut under a server that uses it: what cannot be kept is not
 //! promised, and nothing is started for it.
 
 use std::fs;
@@ -71,6 +71,11 @@ fn a_server_whose_database_was_deleted_refuses_calls() {
 #[test]
 fn a_server_whose_log_was_deleted_refuses_calls() {
     check(|data| fs::remove_file(data.join("backburner.db-wal")));
+}
+
+#[test]
+fn a_server_whose_log_was_emptied_refuses_calls() {
+    check(|data| fs::File::create(data.join("backburner.db-wal")).map(drop));
 }
 
 #[test]

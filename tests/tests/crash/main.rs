@@ -1,6 +1,7 @@
 //! Crashes, with the real binary: whatever is killed at whatever instant, no acknowledged task is lost, none runs
 //! twice, and every exit code is true.
 
+mod clean_end;
 mod deaths;
 mod fleet;
 mod full_disk;

@@ -79,7 +79,9 @@ impl RpcError {
             Self::NotJson(detail) => format!("the message is not valid JSON: {detail}"),
             Self::WrongShape(detail) => format!("not a JSON-RPC 2.0 message: {detail}"),
             Self::TooLarge => {
-                "the message is longer than this server accepts: pass long input in a file".to_owned()
+                "the message is longer than this server accepts: pass long input in a file, or start the server with a \
+                 higher --max-message-bytes"
+                    .to_owned()
             }
             Self::UnsupportedVersion(version) => {
                 let version = shorten(version, ECHOED_CHARS);

@@ -5,7 +5,9 @@ use super::durable::{Found, Loaded, load};
 use super::expire::end_job;
 use super::keys::Owner;
 use super::record::{Facts, State};
-use crate::imports::{Change, Expectation, Failure, Jobs, Store, World};
+use crate::imports::{
+    Change, Expectation, Failure, Jobs, Store, StoreError, StoreErrorKind, World,
+};
 use crate::rpc::RpcError;
 
 /// What an idempotency key stands for.
@@ -29,9 +31,11 @@ pub(crate) fn claim(world: &mut impl World, now: u64, slot: &str) -> Result<Clai
         return Ok(Claim::Free(Expectation::Absent));
     };
     let free = Claim::Free(Expectation::WrittenBy(entry.version));
-    let Ok(id) = serde_json::from_str::<TaskId>(&entry.value) else {
-        return Ok(free);
-    };
+    let id = serde_json::from_str::<TaskId>(&entry.value).map_err(|error| StoreError {
+        kind: StoreErrorKind::Corrupt,
+        // Not free: nobody knows whether the command has run.
+        detail: format!("what is kept of this idempotencyKey cannot be read: {error}"),
+    })?;
     Ok(match load(world, &id)? {
         Found::Task(loaded) if !loaded.facts.have_expired(now) => Claim::Taken(Box::new(loaded)),
         Found::Task(loaded) if !is_over(world, &loaded)? => Claim::Ending(id),

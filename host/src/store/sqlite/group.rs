@@ -2,23 +2,44 @@
 //!
 //! Knows no SQL. The first to come leads: it writes its own commit and those that came meanwhile. Whoever
 //! comes while it writes waits; when it is done, one of them leads the rest.
+//!
+//! Who waits here keeps a thread from everything else. So that not all of them wait for a process that stands still with
+//! the lock, a few do, for as long as they may, and whoever comes beyond them gives up earlier.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use super::super::limits::{CROWD_PATIENCE, PATIENT_COMMITS};
 use super::super::{Change, Error};
 
 /// The meeting place of all commits of one store in one process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Group {
     queue: Mutex<Queue>,
     turned: Condvar,
+    /// How long nobody may have got the lock before a commit beyond [`PATIENT_COMMITS`] gives up.
+    crowd_patience: Duration,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Self {
+            queue: Mutex::default(),
+            turned: Condvar::new(),
+            crowd_patience: CROWD_PATIENCE,
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     /// Whether somebody leads now.
     is_led: bool,
+    /// How many threads are here, the one that leads included.
+    inside: usize,
+    /// Since when it is tried to write without getting the lock; `None` where the last one who led got it.
+    locked_out_since: Option<Instant>,
     next_ticket: u64,
     waiting: Vec<Waiting>,
     /// What came of the commits that somebody else wrote, until their owners take it.
@@ -50,27 +71,59 @@ impl Group {
     /// Waits until somebody has written these changes, or until it is the caller's turn to lead.
     pub(super) fn enter(&self, changes: &[Change]) -> Turn<'_> {
         let mut queue = self.queue();
+        let is_patient = queue.inside < PATIENT_COMMITS;
+        queue.inside += 1;
         if !queue.is_led {
             return self.lead(&mut queue);
         }
         let ticket = queue.join(changes);
         loop {
-            queue = self
-                .turned
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
             if let Some(result) = queue.results.remove(&ticket) {
+                queue.inside -= 1;
                 return Turn::Done(result);
             }
             if !queue.is_led {
-                queue.waiting.retain(|commit| commit.ticket != ticket);
+                queue.withdraw(ticket);
                 return self.lead(&mut queue);
+            }
+            let patience = self.patience_left(&queue);
+            if !is_patient && patience.is_zero() && queue.withdraw(ticket) {
+                queue.inside -= 1;
+                return Turn::Done(Err(Error::Busy(Arc::new(Crowded))));
+            }
+            // What was withdrawn too late is being written: that takes no lock, and ends.
+            let is_limited = !is_patient && !patience.is_zero();
+            queue = self.wait(queue, is_limited.then_some(patience));
+        }
+    }
+
+    fn wait<'q>(
+        &self,
+        queue: MutexGuard<'q, Queue>,
+        limit: Option<Duration>,
+    ) -> MutexGuard<'q, Queue> {
+        match limit {
+            Some(limit) => {
+                let waited = self.turned.wait_timeout(queue, limit);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => {
+                let waited = self.turned.wait(queue);
+                waited.unwrap_or_else(PoisonError::into_inner)
             }
         }
     }
 
+    /// How much longer a commit beyond [`PATIENT_COMMITS`] waits.
+    fn patience_left(&self, queue: &Queue) -> Duration {
+        let waited = queue.locked_out_since.map(|since| since.elapsed());
+        self.crowd_patience
+            .saturating_sub(waited.unwrap_or_default())
+    }
+
     fn lead(&self, queue: &mut Queue) -> Turn<'_> {
         queue.is_led = true;
+        queue.locked_out_since.get_or_insert_with(Instant::now);
         Turn::Lead(Leader {
             group: self,
             unanswered: Vec::new(),
@@ -98,6 +151,13 @@ impl Queue {
             changes: changes.to_vec(),
         });
         ticket
+    }
+
+    /// Takes a commit back that nobody writes yet; whether it was one.
+    fn withdraw(&mut self, ticket: u64) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain(|commit| commit.ticket != ticket);
+        self.waiting.len() < before
     }
 }
 
@@ -130,7 +190,12 @@ impl Leader<'_> {
             .expect("the first result is that of the leader's own commit");
         self.unanswered.clear();
         let tickets = waiting.iter().map(|commit| commit.ticket);
-        self.group.queue().results.extend(tickets.zip(results));
+        let mut queue = self.group.queue();
+        queue.results.extend(tickets.zip(results));
+        if !matches!(own, Err(Error::Busy(_))) {
+            queue.locked_out_since = None;
+        }
+        drop(queue);
         own
     }
 
@@ -152,9 +217,15 @@ impl Drop for Leader<'_> {
                 .insert(ticket, Err(Error::Other(Arc::new(LeaderPanicked))));
         }
         queue.is_led = false;
+        queue.inside -= 1;
         self.group.turned.notify_all();
     }
 }
+
+/// So many commits wait for the lock already that this one does not.
+#[derive(Debug, thiserror::Error)]
+#[error("other calls of this server wait for it already")]
+struct Crowded;
 
 /// The thread that wrote for others panicked; its transaction was taken back.
 #[derive(Debug, thiserror::Error)]
@@ -164,7 +235,6 @@ struct LeaderPanicked;
 #[cfg(test)]
 mod tests {
     use std::thread;
-    use std::time::{Duration, Instant};
 
     use super::super::super::Expectation;
     use super::*;
@@ -193,8 +263,12 @@ mod tests {
 
     /// Waits until a follower has joined, which takes it an unknown time.
     fn await_follower(group: &Group) {
+        await_followers(group, 1);
+    }
+
+    fn await_followers(group: &Group, count: usize) {
         let deadline = Instant::now() + Duration::from_secs(20);
-        while group.waiting_count() == 0 {
+        while group.waiting_count() < count {
             assert!(Instant::now() < deadline, "nobody joined {group:?}");
             thread::yield_now();
         }
@@ -229,6 +303,74 @@ mod tests {
             assert!(follower.join().expect("the follower does not panic"));
         });
         assert_eq!(group.waiting_count(), 0);
+    }
+
+    /// A group of which nobody waits beyond the patient ones.
+    fn impatient() -> Group {
+        Group {
+            crowd_patience: Duration::ZERO,
+            ..Group::default()
+        }
+    }
+
+    /// Has as many commits wait as are patient, beside the leader's, and gives what becomes of them when the leader ends.
+    fn with_crowd(group: &Group, meanwhile: impl FnOnce(Leader<'_>)) -> Vec<Result<(), Error>> {
+        let leader = lead(group, "leader");
+        thread::scope(|scope| {
+            let crowd: Vec<_> = (1..PATIENT_COMMITS)
+                .map(|number| scope.spawn(move || follow(group, &number.to_string())))
+                .collect();
+            await_followers(group, crowd.len());
+            meanwhile(leader);
+            let results = crowd.into_iter().map(thread::ScopedJoinHandle::join);
+            results
+                .map(|result| result.expect("no follower panics"))
+                .collect()
+        })
+    }
+
+    #[test]
+    fn a_commit_beyond_the_patient_ones_gives_up_and_those_get_their_results() {
+        let group = impatient();
+        let results = with_crowd(&group, |mut leader| {
+            let beyond = follow(&group, "beyond");
+            assert!(matches!(beyond, Err(Error::Busy(_))), "{beyond:?}");
+            let waiting = leader.gather();
+            assert_eq!(waiting.len(), PATIENT_COMMITS - 1, "it was taken back");
+            let results = vec![Ok(()); waiting.len() + 1];
+            leader.finish(&waiting, results).expect("it is told so");
+        });
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        assert_eq!(group.queue().inside, 0);
+    }
+
+    #[test]
+    fn a_commit_beyond_the_patient_ones_waits_while_others_get_the_lock() {
+        let group = Group::default();
+        with_crowd(&group, |mut leader| {
+            thread::scope(|scope| {
+                let beyond = scope.spawn(|| follow(&group, "beyond"));
+                await_followers(&group, PATIENT_COMMITS);
+                let waiting = leader.gather();
+                let results = vec![Ok(()); waiting.len() + 1];
+                leader.finish(&waiting, results).expect("it is told so");
+                let beyond = beyond.join().expect("no follower panics");
+                assert!(beyond.is_ok(), "{beyond:?}");
+            });
+        });
+    }
+
+    #[test]
+    fn patience_begins_anew_only_when_somebody_got_the_lock() {
+        let group = Group::default();
+        let busy = || Error::Busy(Arc::new(Crowded));
+        let refused = lead(&group, "a").fail(busy());
+        assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
+        assert!(group.queue().locked_out_since.is_some());
+        lead(&group, "b")
+            .finish(&[], vec![Ok(())])
+            .expect("it is told so");
+        assert!(group.queue().locked_out_since.is_none());
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Connections to one file, handed out to whoever reads or writes at the moment.
 
+use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::super::Error;
@@ -15,21 +17,36 @@ use super::super::limits::{BUSY_TIMEOUT, CACHE_KIB, IDLE_CONNECTIONS_MAX};
 #[derive(Debug)]
 pub(super) struct Pool {
     path: PathBuf,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Idle>,
+}
+
+#[derive(Debug, Default)]
+struct Idle {
+    connections: Vec<Connection>,
+    /// Whether none is to be handed out or kept any more.
+    is_closed: bool,
 }
 
 impl Pool {
     pub(super) fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            idle: Mutex::new(Vec::new()),
+            idle: Mutex::default(),
         }
     }
 
     /// Hands out a connection, and opens another one where all are in use.
+    ///
+    /// # Errors
+    /// [`Error::Closed`], or why none can be opened.
     pub(super) fn take(&self) -> Result<Pooled<'_>, Error> {
-        let idle = self.idle().pop();
-        let connection = match idle {
+        let mut idle = self.idle();
+        if idle.is_closed {
+            return Err(Error::Closed);
+        }
+        let warm = idle.connections.pop();
+        drop(idle);
+        let connection = match warm {
             Some(connection) => connection,
             None => open(&self.path)?,
         };
@@ -39,15 +56,41 @@ impl Pool {
         })
     }
 
-    fn put_back(&self, connection: Connection) {
+    /// Has no connection from now on. When the last one of all processes is closed, SQLite writes the log into the
+    /// database and takes it away; it waits for nobody to do so.
+    pub(super) fn close(&self) {
         let mut idle = self.idle();
-        if idle.len() < IDLE_CONNECTIONS_MAX {
-            idle.push(connection);
-        }
-        // Else it is closed, after the lock is released: closing the last one of a file takes long.
+        idle.is_closed = true;
+        let connections = mem::take(&mut idle.connections);
+        drop(idle);
+        drop(connections);
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+    /// As [`Pool::close`], but leaves the log as it is: for one of which nobody knows what is in it.
+    pub(super) fn abandon(&self) {
+        for connection in &self.idle().connections {
+            // It cannot fail for a connection that is open, and the worst of it is what happens anyhow.
+            let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+        }
+        self.close();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.idle().is_closed
+    }
+
+    fn put_back(&self, connection: Connection) {
+        let mut idle = self.idle();
+        if !idle.is_closed && idle.connections.len() < IDLE_CONNECTIONS_MAX {
+            idle.connections.push(connection);
+            return;
+        }
+        // Closed after the lock is released: closing the last one of a file takes long.
+        drop(idle);
+        drop(connection);
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
         // The list is whole at any moment at which another thread could have panicked.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,10 +138,12 @@ fn open(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_for_lock))?;
-    // `fullfsync` is for macOS, where a plain `fsync` leaves the data in the disk's own cache.
+    // `fullfsync` is for macOS, where a plain `fsync` leaves the data in the disk's own cache. `secure_delete` is for what
+    // people pass to commands, which is not to lie in free pages when its task is gone.
     connection.execute_batch(&format!(
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; \
-         PRAGMA cache_size = -{CACHE_KIB}; PRAGMA cell_size_check = ON;"
+         PRAGMA cache_size = -{CACHE_KIB}; PRAGMA cell_size_check = ON; \
+         PRAGMA secure_delete = ON;"
     ))?;
     Ok(connection)
 }

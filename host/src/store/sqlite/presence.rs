@@ -1,13 +1,13 @@
-//! Whether the files of an open store are still where others look for them.
+//! Whether the files of an open store are still where others look for them, and have what was written to them.
 //!
 //! A file that was deleted, moved or replaced stays as it was for whoever has it open: SQLite reads and writes it
 //! as before and says that all is well, while nobody else will ever find what it wrote. Each of the three files
 //! matters: without the log others cannot read, and with another index others have other locks, so that two
-//! processes write over each other's commits.
+//! processes write over each other's commits. What was done to them in place shows where it cost the log something.
 //!
-//! Looks by name only. Closing any descriptor of the database would drop all locks that the process has on it.
+//! Looks by name, and into the log alone. Closing any descriptor of the database or of the index would drop all locks
+//! that the process has on it.
 
-use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -18,9 +18,8 @@ use std::time::{Duration, Instant};
 
 use super::super::Error;
 use super::super::limits::FILES_SEEN_FOR;
-
-/// What SQLite adds to the database's name for its log and for the log's index.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+use super::file::{INDEX, LOG, beside};
+use super::wal::Log;
 
 /// A store has tables, so its database is never empty. One that was emptied SQLite takes for new, and it deletes
 /// the log with all that is only there.
@@ -33,6 +32,8 @@ const DATABASE_BYTES_MIN: u64 = 1;
 #[derive(Debug)]
 pub(super) struct Files {
     files: Vec<Known>,
+    log: Log,
+    log_path: PathBuf,
     /// Set for ever, since what was written meanwhile went elsewhere: that a file comes back makes it no better.
     lost: OnceLock<Error>,
     remembered_at: Instant,
@@ -62,16 +63,19 @@ impl Files {
     /// # Errors
     /// Where one of them is missing already, or cannot be looked at.
     pub(super) fn remember(path: &Path) -> io::Result<Self> {
-        // SQLite keeps its two files beside the database itself, also where `path` is a symbolic link to it.
+        // SQLite keeps its two files beside the database itself, also where its directory was named by a link.
         let resolved = fs::canonicalize(path)?;
-        let mut files = vec![Known::at(path.to_owned(), DATABASE_BYTES_MIN)?];
-        for suffix in BESIDE {
-            let mut beside = OsString::from(&resolved);
-            beside.push(suffix);
-            files.push(Known::at(beside.into(), 0)?);
-        }
+        let [log_path, index_path] = [LOG, INDEX].map(|suffix| beside(&resolved, suffix));
+        let log = Log::remember(&log_path)?;
+        let files = vec![
+            Known::at(path.to_owned(), DATABASE_BYTES_MIN)?,
+            Known::at(log_path.clone(), 0)?,
+            Known::at(index_path, 0)?,
+        ];
         Ok(Self {
             files,
+            log,
+            log_path,
             lost: OnceLock::new(),
             remembered_at: Instant::now(),
             seen_ns: AtomicU64::new(0),
@@ -81,22 +85,31 @@ impl Files {
 
     /// Fails where a file is not what was remembered, and from then on always.
     ///
-    /// Costs one system call a file. What was done before this succeeds was done where others find it.
+    /// Costs one system call a file, and two for the log. What was done before this succeeds was done where others find
+    /// it.
     ///
     /// # Errors
     /// [`Error::Lost`]; [`Error::Other`] where it cannot be told, which may be otherwise the next time.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.fail_if_lost()?;
         let now_ns = self.now_ns();
-        for file in &self.files {
-            let is_there = file.is_there();
-            if !is_there.map_err(|error| Error::Other(Arc::new(error)))? {
-                let path = file.path.clone();
-                return Err(self.lost.get_or_init(|| Error::Lost { path }).clone());
-            }
+        let lost = self.find_lost();
+        if let Some(path) = lost.map_err(|error| Error::Other(Arc::new(error)))? {
+            let path = path.to_owned();
+            return Err(self.lost.get_or_init(|| Error::Lost { path }).clone());
         }
         self.seen_ns.store(now_ns, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The first file that is not what was remembered.
+    fn find_lost(&self) -> io::Result<Option<&Path>> {
+        for file in &self.files {
+            if !file.is_there()? {
+                return Ok(Some(&file.path));
+            }
+        }
+        Ok((!self.log.is_whole()?).then_some(&self.log_path))
     }
 
     /// As [`Files::check`], but believes for [`FILES_SEEN_FOR`] that files which were there still are.

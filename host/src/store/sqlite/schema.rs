@@ -66,7 +66,8 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), Unusable> {
     let snapshot = connection.transaction()?;
     let current = found(&snapshot)? == known();
     drop(snapshot);
-    if current {
+    // A copy that SQLite made (`VACUUM INTO`) has the schema, and no log.
+    if current && has_log(connection)? {
         return Ok(());
     }
     use_log(connection)?;
@@ -121,6 +122,12 @@ fn is_empty(connection: &Connection) -> Result<bool, Error> {
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(tables == 0)
+}
+
+/// Whether the file uses write-ahead logging.
+fn has_log(connection: &Connection) -> Result<bool, Error> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    Ok(mode.eq_ignore_ascii_case("wal"))
 }
 
 /// Switches the file to write-ahead logging, which it then keeps.

@@ -39,6 +39,7 @@ fn a_connection_is_power_safe_and_small() {
     assert_eq!(pragma::<i64>(&store, "fullfsync"), 1);
     assert_eq!(pragma::<i64>(&store, "mmap_size"), 0);
     assert_eq!(pragma::<i64>(&store, "cache_size"), -1024);
+    assert_eq!(pragma::<i64>(&store, "secure_delete"), 1);
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn commits_that_meet_share_transactions() {
 /// Something that is done to the files of an open store, which is called `store.sqlite`, in their directory.
 type Harm = fn(&Path) -> io::Result<()>;
 
-const HARMS: [(&str, Harm); 9] = [
+const HARMS: [(&str, Harm); 10] = [
     ("all deleted", |directory| fs::remove_dir_all(directory)),
     ("all moved", |directory| {
         fs::rename(directory, directory.with_extension("moved"))
@@ -182,6 +183,9 @@ const HARMS: [(&str, Harm); 9] = [
     }),
     ("log deleted", |directory| {
         fs::remove_file(directory.join("store.sqlite-wal"))
+    }),
+    ("log emptied", |directory| {
+        File::create(directory.join("store.sqlite-wal")).map(drop)
     }),
     ("log replaced", |directory| {
         replace(&directory.join("store.sqlite-wal"))
@@ -252,6 +256,34 @@ fn a_commit_that_finds_the_files_gone_writes_nothing() {
 }
 
 #[test]
+fn a_log_that_is_shorter_than_it_was_is_lost() {
+    let (_around, directory, store) = store_to_harm();
+    store.commit(&[set("a", "2")]).expect("the commit succeeds");
+    let log = File::options()
+        .write(true)
+        .open(directory.join("store.sqlite-wal"))
+        .expect("the file is ours");
+    let bytes = log.metadata().expect("it is open").len();
+    log.set_len(bytes - 1).expect("the file is ours");
+    let commit = store.commit(&[set("a", "3")]);
+    assert!(matches!(commit, Err(Error::Lost { .. })), "{commit:?}");
+}
+
+#[test]
+fn a_log_that_is_begun_anew_is_not_lost() {
+    let (_around, directory, store) = store_to_harm();
+    let log = directory.join("store.sqlite-wal");
+    let salt = || fs::read(&log).expect("the file is ours")[16..24].to_vec();
+    let before = salt();
+    // More than a checkpoint waits for, several times. SQLite writes no page that stays as it was.
+    for letter in 'a'..='z' {
+        let change = set("a", &letter.to_string().repeat(1 << 19));
+        store.commit(&[change]).expect("the commit succeeds");
+    }
+    assert_ne!(salt(), before);
+}
+
+#[test]
 fn a_commit_believes_no_earlier_look() {
     let (directory, store) = store();
     store.commit(&[set("a", "1")]).expect("the commit succeeds");
@@ -316,17 +348,13 @@ fn a_lost_store_leaves_the_one_in_its_place_alone_when_it_is_closed() {
 }
 
 #[test]
-fn a_store_behind_symbolic_links_keeps_its_files() {
+fn a_store_in_a_directory_behind_a_link_keeps_its_files() {
     let (around, directory, store) = store_to_harm();
     drop(store);
-    let to_directory = around.path().join("to directory");
-    symlink(&directory, &to_directory).expect("the directory can be written");
-    let to_file = around.path().join("to file");
-    symlink(directory.join("store.sqlite"), &to_file).expect("the directory can be written");
-    for path in [to_directory.join("store.sqlite"), to_file] {
-        let store = SqliteStore::open(&path).expect("the store can be opened");
-        store.commit(&[set("a", "2")]).expect("the commit succeeds");
-    }
+    let link = around.path().join("link");
+    symlink(&directory, &link).expect("the directory can be written");
+    let store = SqliteStore::open(&link.join("store.sqlite")).expect("the store can be opened");
+    store.commit(&[set("a", "2")]).expect("the commit succeeds");
 }
 
 #[test]
