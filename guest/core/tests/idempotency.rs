@@ -332,3 +332,18 @@ fn the_same_call_after_a_failure_names_the_task_and_why_it_failed() {
         assert_eq!(world.jobs.starts.len(), 1);
     }
 }
+
+#[test]
+fn a_key_whose_entry_was_damaged_runs_nothing_and_is_left_as_it_is() {
+    for damaged in ["", "garbage", "null", "{}", "\"xyz\""] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new("{}", "user");
+        host.task(&mut world, &keyed("sleep 60"));
+        world.store.put("key/user/k", damaged);
+        let again = run(2, Client::Tasks, &keyed("sleep 60"));
+        let reply = host.ask(&mut world, &again);
+        assert_eq!(reply["error"]["code"], -32603, "{damaged}: {reply}");
+        assert_eq!(world.jobs.starts.len(), 1, "{damaged}");
+        assert_eq!(world.store.value("key/user/k"), Some(damaged));
+    }
+}

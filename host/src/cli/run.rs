@@ -265,21 +265,42 @@ struct Begun {
     not_started: Option<String>,
 }
 
-/// Calls the tool.
+/// Calls the tool. Where a policy wants a person to confirm the command, that is who typed it.
 fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
     let key = call["arguments"]["idempotencyKey"]
         .as_str()
         .map(str::to_owned);
+    let result = answer(client, call.clone(), key.as_deref())?;
+    let Some(confirmed) = confirmed(call, &result) else {
+        return begun(result);
+    };
+    begun(answer(client, confirmed, key.as_deref())?)
+}
+
+fn answer(client: &mut Client, call: Value, key: Option<&str>) -> anyhow::Result<Value> {
     client
         .request("tools/call", call)
         .map_err(|error| match error {
-            ClientError::Refused { message, .. } => {
-                anyhow::anyhow!(refusal(&message, key.as_deref()))
-            }
+            ClientError::Refused { message, .. } => anyhow::anyhow!(refusal(&message, key)),
             ClientError::Unable | ClientError::Misconfigured => error.into(),
             error => anyhow::Error::from(error).context(UNKNOWN_START),
         })
-        .and_then(begun)
+}
+
+/// The same call with a yes to everything that it was answered with; `None` where that was no question.
+///
+/// *Source:* MCP 2026-07-28, Multi Round-Trip Requests, Basic Workflow.
+fn confirmed(mut call: Value, result: &Value) -> Option<Value> {
+    if result["resultType"] != "input_required" {
+        return None;
+    }
+    let yes = json!({"action": "accept", "content": {"confirm": true}});
+    let requests = result["inputRequests"].as_object();
+    let keys = requests.into_iter().flat_map(Map::keys);
+    let answers: Map<String, Value> = keys.map(|key| (key.clone(), yes.clone())).collect();
+    call["inputResponses"] = answers.into();
+    call["requestState"] = result["requestState"].clone();
+    Some(call)
 }
 
 /// What is said where a call has no answer.

@@ -54,7 +54,7 @@ pub(crate) const COMMAND_LINE_CHARS: usize = 200;
 pub(crate) const COMMAND_LINE_BYTES: u64 = 1024;
 
 /// How much of an environment is read when a lost job's processes are looked for; the kernel allows a
-/// process no more than this by default (a quarter of an 8 MiB stack).
+/// process no more than this, whatever its limit on the stack is (three quarters of 8 MiB).
 #[cfg(target_os = "linux")]
 pub(crate) const ENVIRONMENT_BYTES: u64 = 6 * 1024 * 1024;
 
