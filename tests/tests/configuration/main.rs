@@ -5,6 +5,7 @@ mod check;
 mod find;
 mod reload;
 mod serve;
+mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};
