@@ -1,0 +1,9 @@
+//! Programs of others that speak MCP, against the real binary: the official client in TypeScript with the official Tasks
+//! package, and the official client in Python. The Rust one is in `rmcp_client`.
+//!
+//! Their own sources are in `tests/clients`. Where Node or Python is missing, a test says so and passes, unless
+//! `BACKBURNER_ALL_HOSTS` is 1.
+
+mod packages;
+mod python;
+mod typescript;
