@@ -9,6 +9,7 @@
 
 pub mod conformance;
 pub mod fake;
+pub mod foreign;
 pub mod party;
 pub mod transcript;
 

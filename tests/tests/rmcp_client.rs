@@ -5,12 +5,12 @@
 
 use std::time::{Duration, Instant};
 
-use backburner_tests::{PATIENCE, Setup, TestDir, until};
+use backburner_tests::{PATIENCE, Setup, TestDir, binary, until};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ClientCapabilities,
-    ClientConfig, CreateTaskResult, DetailedTask, ErrorCode, ErrorData, GetTaskParams,
-    Implementation, ProtocolVersion, RequestMetaObject, ResultType, TaskPayload, TaskStatus,
-    object,
+    ClientConfig, CreateTaskResult, DetailedTask, ElicitRequestParams, ErrorCode, ErrorData,
+    GetTaskParams, Implementation, InputRequest, ProtocolVersion, RequestMetaObject, ResultType,
+    TaskPayload, TaskStatus, UpdateTaskParams, object,
 };
 use rmcp::service::{RunningService, ServiceError};
 use rmcp::transport::TokioChildProcess;
@@ -30,6 +30,12 @@ impl Session {
     /// A client that declares the Tasks extension, and a server that never waits for a direct result.
     async fn with_tasks(dir: &TestDir) -> Self {
         Self::start(dir, ClientCapabilities::builder().enable_tasks().build()).await
+    }
+
+    /// As [`Self::with_tasks`], of a client that can ask its user.
+    async fn with_a_user(dir: &TestDir) -> Self {
+        let capabilities = ClientCapabilities::builder().enable_elicitation();
+        Self::start(dir, capabilities.enable_tasks().build()).await
     }
 
     /// A client that declares nothing.
@@ -73,15 +79,35 @@ impl Session {
     }
 
     async fn ended(&self, id: &str) -> DetailedTask {
+        self.once(id, |task| task.status().is_terminal()).await
+    }
+
+    /// The task as soon as it is as wanted.
+    async fn once(&self, id: &str, is_as_wanted: fn(&DetailedTask) -> bool) -> DetailedTask {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let task = self.task(id).await.expect("the task is known");
-            if task.status().is_terminal() {
+            if is_as_wanted(&task) {
                 return task;
             }
-            assert!(Instant::now() < deadline, "it does not end: {task:?}");
+            assert!(Instant::now() < deadline, "it stays so: {task:?}");
             tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    /// Waits for a question of a job, and answers it as a user does who agrees to everything.
+    async fn agree(&self, id: &str) {
+        let is_asked = |task: &DetailedTask| task.status() == TaskStatus::InputRequired;
+        let TaskPayload::InputRequired { input_requests } = self.once(id, is_asked).await.payload
+        else {
+            unreachable!("a task that requires input has requests")
+        };
+        let answers = input_requests.into_iter();
+        let answers = answers.map(|(key, request)| (key, agreement(request)));
+        let answered = self
+            .client
+            .update_task(UpdateTaskParams::new(id, answers.collect()));
+        answered.await.expect("it is acknowledged");
     }
 
     /// Goes away as a client does, and waits until the server has gone too.
@@ -96,6 +122,23 @@ impl Session {
             }
         });
     }
+}
+
+/// Yes to every field of a form.
+fn agreement(request: InputRequest) -> Value {
+    let InputRequest::Elicitation(request) = request else {
+        panic!("it asks for something else: {request:?}")
+    };
+    let ElicitRequestParams::FormElicitationParams {
+        requested_schema, ..
+    } = request.params
+    else {
+        panic!("it asks for no form")
+    };
+    let fields = requested_schema.properties.into_keys();
+    let content: serde_json::Map<String, Value> =
+        fields.map(|field| (field, true.into())).collect();
+    json!({ "action": "accept", "content": content })
 }
 
 fn result_of(task: DetailedTask) -> CallToolResult {
@@ -225,6 +268,26 @@ async fn a_second_session_fetches_the_result_of_a_job_that_outlived_the_first() 
     let again = result_of(third.task(&id).await.expect("the task is still known"));
     assert_eq!(again, result);
     third.close().await;
+}
+
+#[tokio::test]
+async fn a_second_session_answers_the_question_of_a_job_that_outlived_the_first() {
+    let dir = TestDir::new();
+    let first = Session::with_a_user(&dir).await;
+    let program = binary().display();
+    let id = first
+        .create(&format!("'{program}' ask 'Go on?' --boolean; exit 7"))
+        .await
+        .task
+        .task_id;
+    first.close().await;
+
+    let second = Session::with_a_user(&dir).await;
+    second.agree(&id).await;
+    let result = result_of(second.ended(&id).await);
+    assert_eq!(exit_code_of(&result), &json!(7));
+    assert!(text_of(&result).contains("true"), "{result:?}");
+    second.close().await;
 }
 
 #[tokio::test]

@@ -9,5 +9,3 @@ mod corpus;
 mod embedding;
 mod node;
 mod python;
-mod tools;
-mod workbench;

@@ -5,19 +5,18 @@ use std::path::Path;
 use std::process::Command;
 
 use backburner_tests::conformance::kit;
+use backburner_tests::foreign::{Workbench, can_test, python};
 use backburner_tests::{Setup, component, workspace};
 
 use crate::composition::composed;
 use crate::corpus::assert_answers_as_the_native_host;
-use crate::tools::{can_test, works};
-use crate::workbench::Workbench;
 
 #[test]
 fn the_python_host_passes_its_tests_and_answers_as_the_transcripts_say() {
-    if !can_test("the Python host", missing()) {
+    if !can_test("the Python host", python::missing()) {
         return;
     }
-    let bench = Workbench::open("python");
+    let bench = Workbench::open(env!("CARGO_TARGET_TMPDIR"), "python");
     let composition = bench.path().join("composed.wasm");
     fs::write(&composition, composed()).expect("the workbench can be written");
     let mut test = Command::new("sh");
@@ -28,18 +27,6 @@ fn the_python_host_passes_its_tests_and_answers_as_the_transcripts_say() {
         .env("BACKBURNER_COMPOSED", &composition);
     bench.run(&mut test);
     assert_answers_as_the_native_host(&setup(bench.path()));
-}
-
-fn missing() -> Option<&'static str> {
-    // Some distributions have `venv` without what it puts into an environment.
-    let is_complete = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))";
-    if !cfg!(target_os = "linux") {
-        Some("Linux, where alone all of its tests hold,")
-    } else if works("python3", &["-c", is_complete]) {
-        None
-    } else {
-        Some("Python 3.11 or later with venv")
-    }
 }
 
 /// How its stdio server is started, in the environment that its own tests made.

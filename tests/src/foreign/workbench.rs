@@ -1,16 +1,18 @@
-//! Where a host is installed and tested.
+//! Where something in another language is installed and run.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use backburner_tests::until;
 use rustix::process::{Pid, Signal, kill_process_group};
 use walkdir::WalkDir;
 
-/// How long an installation or a host's tests may take. They take a minute or two on two quiet cores; what takes this
+use crate::deadline::until;
+
+/// How long an installation or a run of tests may take. They take a minute or two on two quiet cores; what takes this
 /// long hangs.
 const STEP_PATIENCE: Duration = Duration::from_secs(900);
 
@@ -18,31 +20,47 @@ const STEP_PATIENCE: Duration = Duration::from_secs(900);
 const LINES_SHOWN: usize = 150;
 
 /// A directory below that of the build, which is kept: what was installed there is still there in the next run.
-pub(crate) struct Workbench {
+#[derive(Debug)]
+pub struct Workbench {
     path: PathBuf,
+    /// How many steps have begun: each writes a log of its own, since tests of one program may share a workbench.
+    steps: AtomicU32,
     /// Locked for as long as this exists: another run of the tests may have the same directory.
     _lock: File,
 }
 
 impl Workbench {
-    /// Opens that of a host, when nobody else uses it.
-    pub(crate) fn open(host: &str) -> Self {
-        let hosts = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hosts");
-        let path = hosts.join(host);
+    /// Opens the one of this name, when nobody else uses it. `build` is `CARGO_TARGET_TMPDIR`, which only a test is
+    /// told.
+    ///
+    /// # Panics
+    /// Where the build's directory cannot be written.
+    #[must_use]
+    pub fn open(build: &str, name: &str) -> Self {
+        let hosts = Path::new(build).join("hosts");
+        let path = hosts.join(name);
         fs::create_dir_all(&path).expect("the build's directory can be written");
-        let lock = File::create(hosts.join(format!("{host}.lock")));
+        let lock = File::create(hosts.join(format!("{name}.lock")));
         let lock = lock.expect("the build's directory can be written");
         lock.lock().expect("files can be locked there");
-        Self { path, _lock: lock }
+        Self {
+            path,
+            steps: AtomicU32::new(0),
+            _lock: lock,
+        }
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Makes its files those of `source`, and leaves alone what is called as one of `made`: that is installed or built.
-    pub(crate) fn copy(&self, source: &Path, made: &[&str]) {
+    ///
+    /// # Panics
+    /// Where the one cannot be read or the other not be written.
+    pub fn copy(&self, source: &Path, made: &[&str]) {
         let is_made = |name: &std::ffi::OsStr| made.iter().any(|it| name == *it);
         for entry in fs::read_dir(&self.path).expect("the workbench can be listed") {
             let entry = entry.expect("the workbench can be listed");
@@ -68,8 +86,20 @@ impl Workbench {
     ///
     /// # Panics
     /// Where it fails or does not end, with the end of what it wrote.
-    pub(crate) fn run(&self, command: &mut Command) {
-        let log = self.path.join("step.log");
+    pub fn run(&self, command: &mut Command) {
+        let Ended { status, text } = self.attempt(command);
+        let lines: Vec<&str> = text.lines().collect();
+        let end = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
+        assert!(status.success(), "{command:?} failed ({status}):\n{end}");
+    }
+
+    /// Runs a step there to its end, whatever that is.
+    ///
+    /// # Panics
+    /// Where it does not start or does not end.
+    pub fn attempt(&self, command: &mut Command) -> Ended {
+        let step = self.steps.fetch_add(1, Ordering::Relaxed);
+        let log = self.path.join(format!("step-{step}.log"));
         let output = File::create(&log).expect("the workbench can be written");
         let errors = output.try_clone().expect("a descriptor can be duplicated");
         command
@@ -79,14 +109,19 @@ impl Workbench {
             .stderr(errors)
             .process_group(0);
         let status = Step::start(command).end();
-        if !status.success() {
-            let text = fs::read(&log).expect("what was just written can be read");
-            let text = String::from_utf8_lossy(&text);
-            let lines: Vec<&str> = text.lines().collect();
-            let end = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
-            panic!("{command:?} failed ({status}):\n{end}");
-        }
+        let text = fs::read(&log).expect("what was just written can be read");
+        let text = String::from_utf8_lossy(&text).into_owned();
+        Ended { status, text }
     }
+}
+
+/// How a step ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// By itself or by a signal.
+    pub status: ExitStatus,
+    /// What it wrote to both of its streams.
+    pub text: String,
 }
 
 fn remove(path: &Path) {
@@ -108,7 +143,7 @@ impl Step {
     }
 
     fn end(mut self) -> ExitStatus {
-        until(STEP_PATIENCE, "a host's step to end", || {
+        until(STEP_PATIENCE, "a step to end", || {
             let ended = self.0.try_wait().expect("our own child can be waited for");
             ended.ok_or_else(|| "it runs".to_owned())
         })

@@ -1,0 +1,13 @@
+//! Programs of others that speak MCP, against the real binary: the published conformance suite, the official client in
+//! TypeScript with the official Tasks package, and the official client in Python. The Rust one is in `rmcp_client`.
+//!
+//! Their own sources are in `tests/clients`. Where Node or Python is missing, a test says so and passes, unless
+//! `BACKBURNER_ALL_HOSTS` is 1.
+
+mod bridge;
+mod checks;
+mod expectations;
+mod packages;
+mod python;
+mod suite;
+mod typescript;
