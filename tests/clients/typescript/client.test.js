@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { readAcceptedTaskIdsV2 } from '@modelcontextprotocol/ext-tasks/core/v2';
+
 import { open as openSession } from './session.js';
 
 /** @import { TestContext } from 'node:test' */
@@ -139,6 +141,24 @@ test('a new process answers the question of a job whose client has gone', async 
   const execution = await session.tasks.resumeTask(reference);
   const result = resultOf(await execution.result());
   assert.match(result.content[0].text, /it ended with 0\./);
+  await session.close();
+});
+
+test('a client that listens is told how a task ends', async (cx) => {
+  const path = directory(cx);
+  const go = join(path, 'go');
+  const session = await open(cx, join(path, 'data'));
+  const execution = await session.run(`until [ -e '${go}' ]; do sleep 0.01; done; exit 7`);
+  const { taskId } = execution.handle;
+  const subscription = await session.client.listen(/** @type {any} */ ({ taskIds: [taskId] }));
+  assert.deepEqual(readAcceptedTaskIdsV2({ notifications: subscription.honoredFilter }), [taskId]);
+  const isEnd = (/** @type {any} */ { method, params }) =>
+    method === 'notifications/tasks' && params.taskId === taskId && params.status === 'completed';
+  const told = session.wire.next(isEnd);
+  writeFileSync(go, '');
+  assert.equal((await told).params.result.structuredContent.exitCode, 7);
+  assert.equal(resultOf(await execution.result()).structuredContent.exitCode, 7);
+  await subscription.close();
   await session.close();
 });
 

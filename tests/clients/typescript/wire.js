@@ -29,6 +29,8 @@ export class Wire {
   /** The requests of the Tasks package among them. @type {Map<unknown, Waiting>} */
   #waiting = new Map();
   #nextId = 0;
+  /** @type {Set<{ isIt: (message: any) => boolean, resolve: (message: any) => void }>} */
+  #watchers = new Set();
 
   /** @param {ConstructorParameters<typeof StdioClientTransport>[0]} server */
   constructor(server) {
@@ -68,6 +70,11 @@ export class Wire {
     return response;
   }
 
+  /** Waits for a message that has not come yet. @param {(message: any) => boolean} isIt @returns {Promise<any>} */
+  next(isIt) {
+    return new Promise((resolve) => this.#watchers.add({ isIt, resolve }));
+  }
+
   /** @param {string} id @param {Error} reason */
   #abandon(id, reason) {
     const waiting = this.#waiting.get(id);
@@ -84,6 +91,9 @@ export class Wire {
   #receive(message) {
     const problem = misshapen(message, this.#methods.get(message.id));
     if (problem) this.problems.push(problem);
+    for (const watcher of this.#watchers) {
+      if (watcher.isIt(message) && this.#watchers.delete(watcher)) watcher.resolve(message);
+    }
     this.#methods.delete(message.id);
     const waiting = this.#waiting.get(message.id);
     if (!waiting) return this.onmessage?.(message);

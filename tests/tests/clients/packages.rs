@@ -6,10 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use backburner_tests::foreign::{Workbench, can_test, npm};
-use backburner_tests::{binary, workspace};
-
-/// The variable that names a server's configuration file, and one that has nothing in it.
-const NO_CONFIG: (&str, &str) = ("BACKBURNER_CONFIG", "/dev/null");
+use backburner_tests::{CONFIG, NO_CONFIG, binary, workspace};
 
 /// Where they are installed, beside a copy of our own sources; `None` where this machine lacks something.
 ///
@@ -40,7 +37,7 @@ pub(crate) fn command(program: &str, installed: &Path) -> Command {
     command
         .env("PATH", path_with(installed))
         .env("BACKBURNER", binary())
-        .env(NO_CONFIG.0, NO_CONFIG.1);
+        .env(CONFIG, NO_CONFIG);
     command
 }
 
