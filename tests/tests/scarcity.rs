@@ -260,8 +260,8 @@ fn the_command_line_says_that_no_thread_can_be_made() {
     panic!("there was always a thread, or never: {said}");
 }
 
-/// In blocks of 512 bytes, or of a kilobyte in some shells: more than a new store needs, and soon used up.
-const FILE_BLOCKS: u32 = 256;
+/// In blocks of 512 bytes, or of a kilobyte in some shells: more than the component and a new store need, and soon used up.
+const FILE_BLOCKS: u32 = 5_000;
 
 #[test]
 fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
@@ -270,7 +270,7 @@ fn a_limit_on_the_size_of_files_is_an_error_and_not_the_end() {
     let limit = format!("-f {FILE_BLOCKS}");
     let mut server = Server::spawn(&mut limited(&limit, &setup.command(&dir)));
     // What a job is given is in the store too.
-    let arguments = json!({ "command": "wc -c", "stdin": "x".repeat(30_000) });
+    let arguments = json!({ "command": "wc -c", "stdin": "x".repeat(200_000) });
     let mut ids = Vec::new();
     let refusal = until(PATIENCE, "a file to be full", || {
         let reply = server.request("tools/call", &tool_call(&arguments), Client::Tasks);
@@ -314,6 +314,15 @@ fn a_server_whose_files_may_not_be_large_enough_says_so() {
         assert!(words.contains("ulimit -f"), "{blocks}: {words}");
         assert!(!words.contains("disk, then"), "{blocks}: {words}");
     }
+}
+
+#[test]
+fn a_server_that_may_not_have_the_data_of_the_component_says_what_to_raise() {
+    let dir = TestDir::new();
+    let output = output(&mut limited("-f 256", &Setup::default().command(&dir)), "");
+    let words = stderr(&output);
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    assert!(words.contains("ulimit -f"), "{words}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use rustix::io::Errno;
 use tokio::sync::watch;
 
 use super::code;
@@ -75,6 +76,12 @@ pub enum PoolError {
          (`ulimit -v unlimited`): {0:#}"
     )]
     AddressSpace(wasmtime::Error),
+    /// The process may not have a file, were it in memory only, that is as large as the component's data.
+    #[error(
+        "the component needs a file of 2 MiB in memory, and this process may not have it: raise the limit \
+         (`ulimit -f unlimited`): {0:#}"
+    )]
+    FileSize(wasmtime::Error),
     /// The component refuses its configuration.
     #[error("the configuration is refused: {0}")]
     Config(BadConfig),
@@ -115,11 +122,15 @@ impl From<ConfigError> for PoolError {
 
 impl From<wasmtime::Error> for PoolError {
     fn from(error: wasmtime::Error) -> Self {
-        let lacks_memory = |cause: &(dyn std::error::Error + 'static)| {
-            cause.downcast_ref() == Some(&rustix::io::Errno::NOMEM)
+        let is_of = |cause: &(dyn std::error::Error + 'static), errno: Errno| {
+            let io = cause.downcast_ref::<std::io::Error>();
+            let of_system = io.and_then(std::io::Error::raw_os_error);
+            cause.downcast_ref() == Some(&errno) || of_system == Some(errno.raw_os_error())
         };
-        if error.chain().any(lacks_memory) {
+        if error.chain().any(|cause| is_of(cause, Errno::NOMEM)) {
             Self::AddressSpace(error)
+        } else if error.chain().any(|cause| is_of(cause, Errno::FBIG)) {
+            Self::FileSize(error)
         } else {
             Self::Component(error)
         }

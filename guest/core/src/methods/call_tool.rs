@@ -183,7 +183,7 @@ fn progress(cx: &Context, call: Call<'_>) -> Result<Option<Reported>, RpcError> 
     let token = meta::progress_token(call.request)?;
     Ok(token.map(|token| Reported {
         token,
-        thousandths: 0,
+        value: 0,
         measure: Measure::Seconds,
         next_at: cx.now.saturating_add(TELL_AGAIN_MS),
     }))

@@ -60,8 +60,8 @@ pub(crate) struct WaitingCall {
 pub(crate) struct Reported {
     /// What the client calls its progress: a string or an integer, as a request's id.
     pub(crate) token: Id,
-    /// What was told last, in thousandths; 0 where nothing was.
-    pub(crate) thousandths: u64,
+    /// What was told last, in whole ones of the measure; 0 where nothing was.
+    pub(crate) value: u64,
     /// What that was.
     pub(crate) measure: Measure,
     /// When to tell more, in milliseconds since 1970.
@@ -84,13 +84,13 @@ pub(crate) struct HeldCall {
 
 impl Reported {
     /// How far a job is in this and the next measure that is greater than what was told; `None` where it is not
-    /// further.
+    /// further. In whole numbers, which every reader reads alike.
     pub(crate) fn further(&self, progress: &Progress) -> Option<(u64, Measure)> {
         let percent = progress.report.as_ref().and_then(|it| it.percent);
-        let percent = percent.map(|it| (u64::from(it) * 1000, Measure::Percent));
-        let seconds = Some((progress.running_ms, Measure::Seconds));
+        let percent = percent.map(|it| (u64::from(it), Measure::Percent));
+        let seconds = Some((progress.running_ms / 1000, Measure::Seconds));
         let seconds = seconds.filter(|_| self.measure == Measure::Seconds);
-        let is_further = |(thousandths, _): &(u64, Measure)| *thousandths > self.thousandths;
+        let is_further = |(value, _): &(u64, Measure)| *value > self.value;
         percent.filter(is_further).or(seconds.filter(is_further))
     }
 }
@@ -117,12 +117,12 @@ impl WaitingCall {
     }
 
     /// The same call, where it is time to tell its client how far it is, and that was done.
-    pub(crate) fn told(&self, now: u64, value: Option<(u64, Measure)>) -> Self {
+    pub(crate) fn told(&self, now: u64, further: Option<(u64, Measure)>) -> Self {
         let tell = |it: &Reported| {
-            let (thousandths, measure) = value.unwrap_or((it.thousandths, it.measure));
+            let (value, measure) = further.unwrap_or((it.value, it.measure));
             Reported {
                 token: it.token.clone(),
-                thousandths,
+                value,
                 measure,
                 next_at: now.saturating_add(TELL_AGAIN_MS),
             }

@@ -1,7 +1,5 @@
 //! Writing notifications.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use super::Id;
@@ -54,23 +52,19 @@ pub(crate) enum Measure {
 #[serde(rename_all = "camelCase")]
 struct Progress<'a> {
     progress_token: &'a Id,
-    progress: f64,
+    progress: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<u32>,
     message: &'a str,
 }
 
-/// How far a request is, in thousandths.
+/// How far a request is.
 ///
 /// *Source:* MCP 2026-07-28, Progress.
-pub(crate) fn progress(
-    token: &Id,
-    (thousandths, measure): (u64, Measure),
-    message: &str,
-) -> String {
+pub(crate) fn progress(token: &Id, (value, measure): (u64, Measure), message: &str) -> String {
     let params = Progress {
         progress_token: token,
-        progress: Duration::from_millis(thousandths).as_secs_f64(),
+        progress: value,
         total: match measure {
             Measure::Seconds => None,
             Measure::Percent => Some(100),

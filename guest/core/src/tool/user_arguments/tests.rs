@@ -145,11 +145,17 @@ fn a_wrong_description_is_refused_with_its_place() {
         "/0/a~1b",
         "is unknown",
     );
+}
+
+#[test]
+fn a_key_that_is_taken_is_refused_with_its_place() {
     let twice = json!([
         { "key": "k", "message": "m", "arguments": ["place"] },
         { "key": "k", "message": "m", "arguments": ["sure"] },
     ]);
-    check(twice, "/1/key", "is taken");
+    let wrong = parse(&twice).expect_err("it is wrong");
+    assert_eq!(wrong.at, "/1/key");
+    assert!(wrong.reason.contains("is taken"), "{wrong:?}");
 }
 
 #[test]
