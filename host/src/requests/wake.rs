@@ -56,7 +56,7 @@ async fn changed(configured: &mut Option<watch::Receiver<u64>>) {
         None => false,
     };
     if !is_told {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
