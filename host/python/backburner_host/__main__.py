@@ -36,11 +36,14 @@ async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
     data = _private(options.data_dir)
     store = SqliteStore(data / "store.sqlite3")
     jobs = SupervisedJobs(data / "jobs")
-    guest = Guest(
-        Program(options.component, _private(_user_directory("XDG_CACHE_HOME", ".cache"))), store, jobs, _config(options)
-    )
+    guest = Guest(Program(options.component, cache_directory()), store, jobs, _config(options))
     reading, writing = streams
     await Server(guest, jobs, (Input(reading, options.max_message_bytes), Output(writing))).run()
+
+
+def cache_directory() -> Path:
+    """Where compiled components are kept. Raises `OSError` where it cannot be made, or others may use it."""
+    return _private(_user_directory("XDG_CACHE_HOME", ".cache"))
 
 
 def _private(path: Path) -> Path:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from backburner_host.__main__ import cache_directory
 from backburner_host.capabilities import Jobs, Outcome, Spec
 from backburner_host.guest import Program
 
@@ -29,9 +30,9 @@ def component() -> Path:
 
 
 def program() -> Program:
-    """The component, compiled once for all tests of this process."""
+    """The component, one for all tests of this process and compiled once for all processes."""
     if not _programs:
-        _programs.append(Program(component()))
+        _programs.append(Program(component(), cache_directory()))
     return _programs[0]
 
 
