@@ -171,30 +171,34 @@ fn a_key_whose_task_is_ending_is_asked_for_and_then_waited_for() {
     assert_eq!(world.jobs.starts.len(), 2);
 }
 
+/// What a server answers, and another one that gets the same message after so many calls of the first one's imports.
+fn at_once(host: &mut Host, world: &mut FakeWorld, body: &str, after_calls: u64) -> [Value; 2] {
+    world.interference = Some(Interference {
+        after_calls,
+        cx: host.context(world),
+        config: CONFIG,
+        call: Call::Message(body.to_owned()),
+    });
+    let reply = host.ask(world, body);
+    let Some(Outcome::Reply(other)) = world.interfered.take() else {
+        panic!("the other server did not answer: {after_calls}");
+    };
+    [reply, parse(&other)]
+}
+
 #[test]
 fn a_yes_that_two_servers_get_at_once_starts_one_command() {
     // secret, used, key, commit, start
     for (arguments, calls) in [(removal(), 4), (keyed(), 5)] {
         for after_calls in 0..calls {
             let (mut world, body) = confirmed(&arguments);
-            let mut host = host();
-            world.interference = Some(Interference {
-                after_calls,
-                cx: host.context(&world),
-                config: CONFIG,
-                call: Call::Message(body.clone()),
-            });
-            let reply = host.ask(&mut world, &body);
-            assert_eq!(world.jobs.starts.len(), 1, "{after_calls} {reply}");
-            let Some(Outcome::Reply(other)) = world.interfered.take() else {
-                panic!("the other server did not answer: {after_calls}");
-            };
-            let other = parse(&other);
+            let replies = at_once(&mut host(), &mut world, &body, after_calls);
+            assert_eq!(world.jobs.starts.len(), 1, "{after_calls}: {replies:?}");
             if arguments == keyed() {
-                assert_eq!(task_id(&reply), task_id(&other), "{after_calls}");
+                let [reply, other] = replies.each_ref().map(task_id);
+                assert_eq!(reply, other, "{after_calls}");
                 continue;
             }
-            let replies = [reply, other];
             let used = replies.iter().filter(|reply| reply["error"].is_object());
             used.clone().for_each(assert_used);
             assert_eq!(used.count(), 1, "{after_calls}: {replies:?}");
@@ -208,17 +212,7 @@ fn two_servers_that_ask_at_once_share_one_key() {
         let mut world = FakeWorld::new(1);
         let body = call(&removal(), &json!({}));
         let mut host = host();
-        world.interference = Some(Interference {
-            after_calls,
-            cx: host.context(&world),
-            config: CONFIG,
-            call: Call::Message(body.clone()),
-        });
-        let reply = host.ask(&mut world, &body);
-        let Some(Outcome::Reply(other)) = world.interfered.take() else {
-            panic!("the other server did not answer");
-        };
-        for reply in [reply, parse(&other)] {
+        for reply in at_once(&mut host, &mut world, &body, after_calls) {
             let state = &reply["result"]["requestState"];
             let yes = json!({ "action": "accept", "content": { "confirm": true } });
             let more = json!({ "requestState": state, "inputResponses": { "confirm": yes } });

@@ -10,7 +10,7 @@ use backburner::jobs::{End, Jobs, Loss, Outcome, State, StopCause};
 use rustix::process::{Pid, Signal, kill_process};
 use uuid::Uuid;
 
-use crate::lab::{Lab, eventually, processes_of, runs, shell};
+use crate::lab::{Lab, eventually, mkfifo, processes_of, runs, shell};
 
 /// What a job has in its directory while it runs and has written something, and what it will have.
 const FILES: [&str; 8] = [
@@ -78,12 +78,6 @@ impl Damage {
         }
         .expect("it is writable");
     }
-}
-
-fn mkfifo(path: &Path) -> std::io::Result<()> {
-    let made = std::process::Command::new("mkfifo").arg(path).status()?;
-    assert!(made.success(), "{} is a name that is free", path.display());
-    Ok(())
 }
 
 fn socket(path: &Path) -> std::io::Result<()> {

@@ -72,6 +72,13 @@ impl Lab {
         &self.path
     }
 
+    /// A FIFO in the data directory, which every job finds by its environment.
+    pub(crate) fn fifo(&self, name: &str) -> PathBuf {
+        let path = self.path.join(name);
+        mkfifo(&path).expect("`mkfifo` is there");
+        path
+    }
+
     pub(crate) fn start(&self, spec: &Spec) -> Uuid {
         let id = fresh_id();
         self.started.borrow_mut().push(id);
@@ -173,6 +180,13 @@ pub(crate) fn fresh_id() -> Uuid {
         u64::from(std::process::id()) << 32 | u64::from(nanos),
         number,
     )
+}
+
+/// Makes a FIFO where there is nothing yet.
+pub(crate) fn mkfifo(path: &Path) -> std::io::Result<()> {
+    let made = std::process::Command::new("mkfifo").arg(path).status()?;
+    assert!(made.success(), "{} is a name that is free", path.display());
+    Ok(())
 }
 
 /// A shell line with half a second of grace.

@@ -106,16 +106,11 @@ fn a_question_says_what_is_asked_and_when() {
 #[test]
 fn several_questions_are_open_oldest_first_and_each_has_its_own_answer() {
     let lab = Lab::new();
+    let go = lab.fifo("go");
     let id = start(
         &lab,
         "ask 1 --text & first=$!; read _ < \"$BACKBURNER_DIR/go\"; ask 2 --text & wait $first; wait",
     );
-    let go = lab.data_directory().join("go");
-    let made = Command::new("mkfifo")
-        .arg(&go)
-        .status()
-        .expect("it is there");
-    assert!(made.success());
     let first = the_question(&lab, id);
     fs::write(&go, "\n").expect("the job reads it");
     let questions = asked(&lab, id, 2);
@@ -319,16 +314,11 @@ fn a_question_that_finds_no_room_is_not_asked() {
 #[test]
 fn no_job_asks_more_than_it_may() {
     let lab = Lab::new();
+    let go = lab.fifo("go");
     let id = start(
         &lab,
         "for i in $(seq 32); do ask $i --text >/dev/null & done; read _ < \"$BACKBURNER_DIR/go\"; ask m --text; echo $?; wait",
     );
-    let go = lab.data_directory().join("go");
-    let made = Command::new("mkfifo")
-        .arg(&go)
-        .status()
-        .expect("it is there");
-    assert!(made.success());
     for question in asked(&lab, id, 32) {
         if question.form.contains(r#""message":"32""#) {
             continue;

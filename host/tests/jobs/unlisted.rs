@@ -9,7 +9,7 @@ use std::process::Command;
 use backburner::jobs::Jobs;
 use uuid::Uuid;
 
-use crate::lab::{Lab, engine, eventually, processes_of, shell};
+use crate::lab::{Lab, engine, eventually, mkfifo, processes_of, shell};
 
 /// The data directory, for the process that sees no others.
 const VARIABLE: &str = "BACKBURNER_TEST_UNLISTED";
@@ -55,8 +55,7 @@ fn where_processes_are_not_listed_a_job_without_its_liveness_is_not_said_to_have
         let alive = lab.directory(id).join("alive");
         fs::remove_file(&alive).expect("it is there");
         if replacement == "another FIFO" {
-            let made = Command::new("mkfifo").arg(&alive).status();
-            assert!(made.expect("it exists").success());
+            mkfifo(&alive).expect("`mkfifo` is there");
         }
         if let Some(told) = told(&lab, id) {
             assert!(told.contains("nobody can tell"), "{replacement}: {told}");
