@@ -73,6 +73,27 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
+class Gate:
+    """Where a job waits until the test lets it go on: `read _ < {gate}`."""
+
+    def __init__(self, path: Path):
+        os.mkfifo(path)
+        self._path = path
+        # For both directions, so that neither side waits for the other when it opens its end.
+        self._end = os.open(path, os.O_RDWR)
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    def open(self) -> None:
+        """Let one job go on."""
+        os.write(self._end, b"go\n")
+
+    def close(self) -> None:
+        """Let everybody go on who waits now."""
+        os.close(self._end)
+
+
 class DirectoryCase(unittest.TestCase):
     """A test with a directory of its own."""
 
@@ -80,6 +101,12 @@ class DirectoryCase(unittest.TestCase):
         directory = tempfile.TemporaryDirectory(prefix="backburner-test-", ignore_cleanup_errors=True)
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
+
+    def gate(self) -> Gate:
+        """A gate that is open at the latest when the test has ended."""
+        gate = Gate(self.directory / "gate")
+        self.addCleanup(gate.close)
+        return gate
 
 
 class Server:

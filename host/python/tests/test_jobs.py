@@ -146,22 +146,24 @@ class Jobs(DirectoryCase):
         self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
 
     def test_a_directory_that_was_deleted_takes_the_job_with_it_and_not_the_host(self) -> None:
-        id = self.start("sleep 0.2")
+        gate = self.gate()
+        id = self.start(f"read _ < {gate}")
         supervisor = self.supervisor(id)
         shutil.rmtree(self.directory / "jobs" / id)
         self.assertIsNone(self.jobs.inspect(id))
+        gate.open()
         until("its supervisor to end", lambda: processes.look(supervisor) is None)
 
     def test_the_end_of_a_job_is_awaited_without_polling(self) -> None:
-        gate = self.directory / "gate"
-        os.mkfifo(gate)
-        id = self.start(f"read line < {gate}; exit 9")
+        gate = self.gate()
+        id = self.start(f"read _ < {gate}; exit 9")
 
         async def wait() -> None:
             ending = asyncio.create_task(self.jobs.ended(id))
-            with open(gate, "w") as file:
-                self.assertFalse(ending.done())
-                file.write("go\n")
+            # It gets its turn, and waits.
+            await asyncio.sleep(0)
+            self.assertFalse(ending.done())
+            gate.open()
             await asyncio.wait_for(ending, PATIENCE_SECONDS)
             await asyncio.wait_for(self.jobs.ended(new_id()), PATIENCE_SECONDS)
 

@@ -31,12 +31,13 @@ class Stdio(DirectoryCase):
         self.assertTrue("out" in text and "err" in text, text)
 
     def test_a_client_without_tasks_waits_for_its_result_and_not_for_others(self) -> None:
-        server = self.server()
-        call = {"name": "run", "arguments": {"command": "sleep 0.3; echo slept"}}
+        server, gate = self.server(), self.gate()
+        call = {"name": "run", "arguments": {"command": f"read _ < {gate}; echo waited"}}
         waiting = server.post("tools/call", call, {})
         server.ask("server/discover", {})
+        gate.open()
         result = server.reply(waiting)["result"]
-        self.assertIn("slept", result["content"][0]["text"])
+        self.assertIn("waited", result["content"][0]["text"])
 
     def test_a_cancelled_task_is_stopped(self) -> None:
         server = self.server("--direct-limit", "0", "--grace", "1")
@@ -57,11 +58,12 @@ class Stdio(DirectoryCase):
         self.assertIn("went on", task["result"]["content"][0]["text"])
 
     def test_a_request_that_is_taken_back_is_not_answered(self) -> None:
-        server = self.server()
-        taken_back = server.post("tools/call", {"name": "run", "arguments": {"command": "sleep 0.2"}}, {})
+        server, gate = self.server(), self.gate()
+        taken_back = server.post("tools/call", {"name": "run", "arguments": {"command": f"read _ < {gate}"}}, {})
         server.notify_cancelled(taken_back)
-        after = server.post("tools/call", {"name": "run", "arguments": {"command": "sleep 0.4"}}, {})
+        after = server.post("tools/call", {"name": "run", "arguments": {"command": "true"}}, {})
         self.assertEqual(server.receive()["id"], after)
+        # What still waited would be answered now.
         self.assertEqual(server.close(), [])
 
     def test_what_waits_at_the_end_of_input_is_answered_with_what_is_known(self) -> None:
@@ -112,7 +114,8 @@ class Stdio(DirectoryCase):
 
     def test_an_expired_task_is_swept_away(self) -> None:
         server = self.server("--direct-limit", "0", "--grace", "0")
-        id = server.run("sleep 60", ttlSeconds=1)
+        # Long enough to be looked at before.
+        id = server.run("sleep 60", ttlSeconds=5)
         files = self.directory / "data" / "jobs" / id
         self.assertTrue(files.exists())
         until("the sweep to delete the job", lambda: not files.exists())
