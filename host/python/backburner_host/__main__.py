@@ -5,9 +5,11 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from wasmtime import WasmtimeError
 
+from . import config
 from .capabilities import StoreError
 from .guest import ConfigError, Guest, Program
 from .jobs import SupervisedJobs
@@ -36,7 +38,7 @@ async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
     data = _private(options.data_dir)
     store = SqliteStore(data / "store.sqlite3")
     jobs = SupervisedJobs(data / "jobs")
-    guest = Guest(Program(options.component, cache_directory()), store, jobs, _config(options))
+    guest = Guest(Program(options.component, cache_directory()), store, jobs, _members(options))
     reading, writing = streams
     await Server(guest, jobs, (Input(reading, options.max_message_bytes), Output(writing))).run()
 
@@ -60,13 +62,16 @@ def _private(path: Path) -> Path:
     return path.absolute()
 
 
-def _config(options: argparse.Namespace) -> dict[str, int]:
-    return {
-        "syncLimitMs": options.sync_limit * 1000,
-        "directLimitMs": options.direct_limit,
-        "graceMs": options.grace * 1000,
-        "outputLimitBytes": options.output_limit,
+def _members(options: argparse.Namespace) -> dict[str, Any]:
+    """What the component gets: what the file says, and what the command line says instead."""
+    members = config.read(options.config) if options.config else {}
+    given = {
+        "syncLimitMs": (options.sync_limit, 1000),
+        "directLimitMs": (options.direct_limit, 1),
+        "graceMs": (options.grace, 1000),
+        "outputLimitBytes": (options.output_limit, 1),
     }
+    return members | {name: value * unit for name, (value, unit) in given.items() if value is not None}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,9 +90,20 @@ def _parser() -> argparse.ArgumentParser:
         help="where everything is kept; not to be shared with another kind of host [default: $BACKBURNER_DIR, else "
         "backburner-python in the user's state directory]",
     )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        help="a backburner.toml as the native server reads it, with limits and tools; options win over it",
+    )
     for name, unit, default, least, most, text in _NUMBERS:
-        limit = _number(least, most)
-        parser.add_argument(name, metavar=unit, type=limit, default=default, help=f"{text} [default: {default}]")
+        parser.add_argument(name, metavar=unit, type=_number(least, most), help=f"{text} [default: {default}]")
+    parser.add_argument(
+        "--max-message-bytes",
+        metavar="N",
+        type=_number(1024, 16 * MIB),
+        default=4 * MIB,
+        help="the longest message that is accepted [default: %(default)s]",
+    )
     return parser
 
 
@@ -96,7 +112,6 @@ _NUMBERS = [
     ("--direct-limit", "MILLISECONDS", 100, 0, 60_000, "how long a client with it waits before it is given a task"),
     ("--grace", "SECONDS", 5, 0, 600, "how long a job that is stopped may take before it is killed"),
     ("--output-limit", "BYTES", 64 * MIB, 4096, 1 << 40, "how much of a job's output is kept: beginning and end"),
-    ("--max-message-bytes", "N", 4 * MIB, 1024, 16 * MIB, "the longest message that is accepted"),
 ]
 
 
