@@ -38,5 +38,5 @@ pub use proc::{
 };
 pub use server::{Exit, Server};
 pub use setup::Setup;
-pub use task_process::{processes_of_task, supervisor_of_task, supervisors};
+pub use task_process::{processes_of_task, supervisor_of_task, supervisors, task_of_process};
 pub use test_dir::TestDir;

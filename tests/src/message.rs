@@ -13,6 +13,8 @@ pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 pub enum Client {
     /// It declares the Tasks extension.
     Tasks,
+    /// It declares the Tasks extension, and that it can ask its user by a form.
+    Asking,
     /// It declares nothing.
     Plain,
 }
@@ -22,6 +24,7 @@ pub enum Client {
 pub fn meta(client: Client) -> Value {
     let capabilities = match client {
         Client::Tasks => json!({ "extensions": { TASKS_EXTENSION: {} } }),
+        Client::Asking => json!({ "extensions": { TASKS_EXTENSION: {} }, "elicitation": {} }),
         Client::Plain => json!({}),
     };
     json!({

@@ -12,16 +12,22 @@ use crate::proc::command_lines;
 /// Where there is no `/proc`.
 #[must_use]
 pub fn processes_of_task(id: &str) -> Vec<(u32, String)> {
-    let wanted = format!("{TASK_VARIABLE}={id}");
     let mut found = command_lines();
-    found.retain(|(pid, _)| {
-        // Unreadable means that it ended since; what has ended and is not reaped has no environment.
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .any(|entry| entry == wanted.as_bytes())
-    });
+    found.retain(|(pid, _)| task_of_process(*pid).as_deref() == Some(id));
     found
+}
+
+/// The id of the task to whose job a process belongs; `None` for all others, and for one that has ended.
+#[must_use]
+pub fn task_of_process(pid: u32) -> Option<String> {
+    // What has ended and is not reaped has no environment.
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut entries = environment.split(|byte| *byte == 0);
+    let id = entries.find_map(|entry| {
+        let value = entry.strip_prefix(TASK_VARIABLE.as_bytes())?;
+        value.strip_prefix(b"=")
+    });
+    Some(String::from_utf8_lossy(id?).into_owned())
 }
 
 /// The supervisors that run, with the id of their task.

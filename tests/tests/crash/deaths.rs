@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::scene::{Scene, assert_exit_code, assert_failed, assert_nothing_left, cancel};
 
-fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     kill_process(pid.expect("a process id"), Signal::KILL).expect("it is ours");
 }
@@ -106,7 +106,7 @@ fn a_job_that_was_cancelled_is_cancelled_whatever_happens_to_the_server() {
 fn a_timeout_needs_no_server() {
     let scene = Scene::new();
     let mut server = scene.server();
-    let id = server.call(&json!({ "command": scene.line(0), "timeoutSeconds": 1 }));
+    let id = server.call(&json!({ "command": scene.line(0), "timeoutSeconds": 2 }));
     scene.wait_for_log(1);
     server.kill();
     scene.wait_for_job_to_end(&id);

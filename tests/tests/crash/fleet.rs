@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use backburner_tests::{Client, PATIENCE, Server, Setup, supervisors, tool_call, until};
+use backburner_tests::{Client, PATIENCE, Server, Setup, tool_call};
 use serde_json::{Value, json};
 
 use crate::random::{Random, seed};
@@ -193,7 +193,7 @@ fn sixteen_servers_that_are_killed_at_random_lose_nothing_and_run_nothing_twice(
         .iter()
         .map(|answer| (answer.start, checker.ending(answer)))
         .collect();
-    wait_for_all_to_go(&scene);
+    scene.wait_for_all_to_go();
     checker.runs = runs(&scene);
     for (start, ending) in ended {
         checker.check(start, ending);
@@ -248,20 +248,6 @@ impl Checker<'_> {
             Ending::Failed => assert_eq!(runs, 0, "{number} is said not to have run"),
         }
     }
-}
-
-/// Waits until no command of the scene runs any more, those that nobody was told of included.
-fn wait_for_all_to_go(scene: &Scene) {
-    let jobs = scene.dir.data().join("jobs");
-    until(PATIENCE, "all supervisors to end", || {
-        let mut left = supervisors();
-        left.retain(|(_, id)| jobs.join(id).exists());
-        if left.is_empty() {
-            Ok(())
-        } else {
-            Err(format!("{left:?}"))
-        }
-    });
 }
 
 /// How often each command has run. None did that nobody sent, and none more than once, acknowledged or not.

@@ -7,6 +7,7 @@ mod fleet;
 mod full_disk;
 mod lost_store;
 mod questions;
+mod races;
 mod random;
 mod reports;
 mod scene;

@@ -1,25 +1,14 @@
 //! A question from inside a job, and the servers that come and go while it is open.
 
-use backburner_tests::{Client, PATIENCE, Server, binary, request, until};
+use backburner_tests::{Client, PATIENCE, Server, binary, until};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, assert_nothing_left};
 
-/// The result of a request of a client that can ask its user.
-fn result(server: &mut Server, method: &str, params: &Value) -> Value {
-    let mut message = request(0, method, params, Client::Tasks);
-    message["id"] = method.into();
-    let capabilities = "/params/_meta/io.modelcontextprotocol~1clientCapabilities";
-    let capabilities = message.pointer_mut(capabilities).expect("there are some");
-    capabilities["elicitation"] = json!({});
-    server.send(&message);
-    server.reply(&json!(method))["result"].clone()
-}
-
 /// Waits until the task asks, and gives what it asks.
-fn asked(server: &mut Server, id: &str) -> Value {
+pub(crate) fn asked(server: &mut Server, id: &str) -> Value {
     until(PATIENCE, "the job to ask", || {
-        let task = result(server, "tasks/get", &json!({ "taskId": id }));
+        let task = server.result("tasks/get", &json!({ "taskId": id }), Client::Asking);
         match &task["inputRequests"] {
             Value::Null => Err(task.to_string()),
             requests => Ok(requests.clone()),
@@ -47,9 +36,9 @@ fn a_question_of_one_session_is_answered_in_the_next_one_and_the_job_goes_on() {
     assert_eq!(question["params"]["message"], "Which branch?");
     let answer = json!({ "action": "accept", "content": { "answer": "main" } });
     let answers = json!({ "taskId": id, "inputResponses": { key: answer } });
-    result(&mut second, "tasks/update", &answers);
+    second.result("tasks/update", &answers, Client::Asking);
     // Read your writes.
-    let task = result(&mut second, "tasks/get", &json!({ "taskId": id }));
+    let task = second.result("tasks/get", &json!({ "taskId": id }), Client::Asking);
     assert!(task.get("inputRequests").is_none(), "{task}");
     let task = second.ended_task(&id);
     let result = &task["result"];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use backburner::store::{SqliteStore, Store};
 use backburner_tests::{
     Client, CrashPoint, PATIENCE, Plan, Server, Setup, TestDir, Trouble, processes_of_task,
-    supervisor_of_task, tool_call, until,
+    supervisor_of_task, supervisors, tool_call, until,
 };
 use serde_json::{Value, json};
 
@@ -123,6 +123,19 @@ impl Scene {
             match (outcome.exists(), supervisor_of_task(id)) {
                 (true, None) => Ok(()),
                 seen => Err(format!("the outcome and the supervisor: {seen:?}")),
+            }
+        });
+    }
+
+    /// Waits until no command of the scene runs any more, those that nobody was told of included.
+    pub(crate) fn wait_for_all_to_go(&self) {
+        until(PATIENCE, "all supervisors to end", || {
+            let mut left = supervisors();
+            left.retain(|(_, id)| self.job(id).exists());
+            if left.is_empty() {
+                Ok(())
+            } else {
+                Err(format!("{left:?}"))
             }
         });
     }

@@ -1,0 +1,262 @@
+//! A cancellation against everything that can end a task at the same moment, a thousand times each: one end, the one
+//! that the job's own record tells, and nothing that survives it.
+//!
+//! One server starts and another one cancels. The cancellation comes later where the last one came first, and earlier
+//! where it came last, so that most races are close ones.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use backburner::data_dir::DataDir;
+use backburner::jobs::{End, Jobs, Outcome, State, StopCause, SupervisedJobs};
+use backburner_tests::{
+    Client, PATIENCE, Server, binary, command_lines, supervisor_of_task, task_of_process, until,
+};
+use serde_json::{Value, json};
+
+use crate::deaths::kill;
+use crate::questions::asked;
+use crate::random::{Random, seed};
+use crate::scene::{Scene, cancel};
+
+const RACES: usize = 1000;
+
+/// By how much a cancellation comes earlier or later than the one before.
+const STEP: Duration = Duration::from_micros(100);
+
+/// How many tasks expire side by side: that takes a second at least.
+const EXPIRING: usize = 100;
+
+const EXIT_CODE: u8 = 7;
+
+/// Who decided how a task ended.
+enum First {
+    Cancellation,
+    Other,
+}
+
+/// What the races of one kind share.
+struct Course {
+    scene: Scene,
+    starter: Server,
+    canceller: Server,
+    jobs: SupervisedJobs,
+    ids: BTreeSet<String>,
+    /// After how many steps the next cancellation comes.
+    steps: u32,
+    /// How many tasks were cancelled.
+    cancelled: usize,
+}
+
+impl Course {
+    fn new() -> Self {
+        let scene = Scene::new();
+        let (starter, canceller) = (scene.server(), scene.server());
+        let data = DataDir::open(&scene.dir.data()).expect("the servers have made it");
+        let jobs = SupervisedJobs::open(data.dir(), data.path(), binary().to_owned());
+        Self {
+            scene,
+            starter,
+            canceller,
+            jobs: jobs.expect("the servers have made the directory of the jobs"),
+            ids: BTreeSet::new(),
+            steps: 0,
+            cancelled: 0,
+        }
+    }
+
+    fn start(&mut self, arguments: &Value) -> String {
+        let id = self.starter.call(arguments);
+        self.ids.insert(id.clone());
+        id
+    }
+
+    /// Cancels a task when it is time to.
+    fn cancel(&mut self, id: &str) {
+        thread::sleep(STEP * self.steps);
+        cancel(&mut self.canceller, id);
+    }
+
+    /// Sees that both servers tell the same end of a task, and that it is the one of the job's record. Gives who came
+    /// first.
+    fn finish(&mut self, id: &str) -> First {
+        let task = self.starter.ended_task(id);
+        assert_eq!(self.canceller.task(id), task);
+        let outcome = self.outcome(id);
+        let status = match (outcome.stopped, &outcome.end) {
+            (Some(StopCause::Cancelled), _) => "cancelled",
+            (None, End::Lost { .. }) => "failed",
+            (None, End::Exited { code }) => {
+                assert_eq!(*code, EXIT_CODE, "{outcome:?}");
+                let told = &task["result"]["structuredContent"]["exitCode"];
+                assert_eq!(*told, *code, "{task}");
+                "completed"
+            }
+            (Some(StopCause::TimedOut), _) => {
+                let told = &task["result"]["structuredContent"]["timedOut"];
+                assert_eq!(*told, true, "{task}");
+                "completed"
+            }
+            _ => panic!("nobody has done this: {outcome:?}"),
+        };
+        assert_eq!(task["status"], status, "{outcome:?}: {task}");
+        if status == "cancelled" {
+            self.cancelled += 1;
+            First::Cancellation
+        } else {
+            First::Other
+        }
+    }
+
+    /// Sees how a task has ended, and has the next cancellation come closer.
+    fn finish_and_adjust(&mut self, id: &str) {
+        match self.finish(id) {
+            First::Cancellation => self.steps += 1,
+            First::Other => self.steps = self.steps.saturating_sub(1),
+        }
+    }
+
+    /// Sees that a task is gone, for good and for everybody.
+    fn expire(&mut self, id: &str) {
+        let params = json!({ "taskId": id });
+        until(PATIENCE, "the task to expire", || {
+            let reply = self.canceller.request("tasks/get", &params, Client::Tasks);
+            is_unknown(&reply).then_some(()).ok_or(reply.to_string())
+        });
+        let reply = self.starter.request("tasks/get", &params, Client::Tasks);
+        assert!(is_unknown(&reply), "{reply}");
+        self.scene.wait_for_deletion(id);
+    }
+
+    fn outcome(&self, id: &str) -> Outcome {
+        let id = id.parse().expect("the id of a task is a UUID");
+        match self.jobs.inspect(id).expect("the job can be looked at") {
+            State::Ended(outcome) => outcome,
+            other => panic!("its task has ended: {other:?}"),
+        }
+    }
+
+    /// Sees that both sides have won, and that nothing is left of the jobs.
+    fn close(self) {
+        let others = RACES - self.cancelled;
+        assert!(
+            self.cancelled > 0 && others > 0,
+            "{} of {RACES} were cancelled: these were no races",
+            self.cancelled
+        );
+        self.assert_nothing_left();
+    }
+
+    fn assert_nothing_left(self) {
+        self.scene.wait_for_all_to_go();
+        let processes = command_lines().into_iter();
+        let left: Vec<_> = processes
+            .filter(|(pid, _)| task_of_process(*pid).is_some_and(|id| self.ids.contains(&id)))
+            .collect();
+        assert_eq!(left, []);
+    }
+}
+
+#[test]
+fn a_cancellation_races_with_the_exit_of_the_command() {
+    let mut course = Course::new();
+    for _race in 0..RACES {
+        let id = course.start(&json!({ "command": format!("exit {EXIT_CODE}") }));
+        course.cancel(&id);
+        course.finish_and_adjust(&id);
+    }
+    course.close();
+}
+
+#[test]
+fn a_cancellation_races_with_the_timeout() {
+    let mut course = Course::new();
+    for _race in 0..RACES {
+        let id = course.start(&json!({ "command": "exec sleep 60", "timeoutSeconds": 0.01 }));
+        course.cancel(&id);
+        course.finish_and_adjust(&id);
+    }
+    course.close();
+}
+
+#[test]
+fn a_cancellation_races_with_the_death_of_the_supervisor() {
+    let mut course = Course::new();
+    for _race in 0..RACES {
+        let id = course.start(&json!({ "command": "exec sleep 60" }));
+        let supervisor = supervisor_of_task(&id).expect("the job runs, so its supervisor does");
+        let params = json!({ "taskId": id });
+        let request = course
+            .canceller
+            .post("tasks/cancel", &params, Client::Tasks);
+        // Here it is the other side that waits, while the request is on its way.
+        thread::sleep(STEP * course.steps);
+        kill(supervisor);
+        course.canceller.reply(&json!(request));
+        match course.finish(&id) {
+            First::Cancellation => course.steps = course.steps.saturating_sub(1),
+            First::Other => course.steps += 1,
+        }
+    }
+    course.close();
+}
+
+#[test]
+fn a_cancellation_races_with_the_answer_that_ends_the_command() {
+    let mut course = Course::new();
+    let command = format!(
+        "'{}' ask Sure? --text && exit {EXIT_CODE}",
+        binary().display()
+    );
+    for _race in 0..RACES {
+        let id = course.start(&json!({ "command": command }));
+        let requests = asked(&mut course.starter, &id);
+        let keys = requests.as_object().expect("requests have keys").keys();
+        let answer = json!({ "action": "accept", "content": { "answer": "yes" } });
+        let answers: serde_json::Map<_, _> =
+            keys.map(|key| (key.clone(), answer.clone())).collect();
+        let update = json!({ "taskId": id, "inputResponses": answers });
+        let request = course.starter.post("tasks/update", &update, Client::Asking);
+        course.cancel(&id);
+        course.starter.reply(&json!(request));
+        course.finish_and_adjust(&id);
+    }
+    course.close();
+}
+
+#[test]
+fn a_cancellation_races_with_the_end_of_the_tasks_time_to_live() {
+    let mut random = Random::new(seed());
+    let mut course = Course::new();
+    let mut too_late = 0;
+    for _batch in 0..RACES / EXPIRING {
+        let call = json!({ "command": "exec sleep 60", "ttlSeconds": 1 });
+        let started: Vec<_> = (0..EXPIRING)
+            .map(|_number| (course.start(&call), Instant::now()))
+            .collect();
+        for (id, at) in &started {
+            // Up to 10 ms before the end, and as long after it.
+            let due = *at + Duration::from_micros(990_000 + random.below(20_000));
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            let params = json!({ "taskId": id });
+            let reply = course
+                .canceller
+                .request("tasks/cancel", &params, Client::Tasks);
+            if is_unknown(&reply) {
+                too_late += 1;
+            } else {
+                assert!(reply.get("result").is_some(), "{reply}");
+            }
+        }
+        for (id, _) in &started {
+            course.expire(id);
+        }
+    }
+    assert!(0 < too_late && too_late < RACES, "{too_late} came too late");
+    course.assert_nothing_left();
+}
+
+fn is_unknown(reply: &Value) -> bool {
+    reply["error"]["code"] == -32602
+}
