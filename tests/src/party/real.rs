@@ -1,8 +1,9 @@
 //! A server that is a program, such as the real binary, with real processes and real time.
 
 use std::collections::VecDeque;
+use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Party;
 use crate::deadline::PATIENCE;
@@ -21,23 +22,35 @@ pub struct Real {
 }
 
 impl Real {
-    /// Starts the binary. `config` is what the component would get, and is given as flags.
+    /// Starts the binary. `config` is what the component would get, and is given as flags and a file.
     ///
     /// # Panics
-    /// Where it does not start, or `config` has a member that no flag sets.
+    /// Where it does not start.
     #[must_use]
     pub fn new(config: &Value) -> Self {
         Self::with(Setup::default(), config)
     }
 
-    /// Starts a server as `setup` says, with flags for `config` beside its own.
+    /// Starts a server as `setup` says, with flags and a file for `config` beside its own.
     ///
     /// # Panics
     /// As [`Real::new`].
     #[must_use]
     pub fn with(mut setup: Setup, config: &Value) -> Self {
         let dir = TestDir::new();
-        setup.flags.extend(flags(config));
+        let mut in_file = String::new();
+        for (name, value) in config.as_object().expect("a configuration is an object") {
+            match flag(name, value) {
+                Some(flag) => setup.flags.extend(flag),
+                None => in_file += &format!("{name} = {}\n", toml(value)),
+            }
+        }
+        if !in_file.is_empty() {
+            let file = dir.path().join("backburner.toml");
+            fs::write(&file, in_file).expect("the test's directory can be written");
+            let file = file.to_str().expect("the paths of tests are UTF-8");
+            setup.flags.extend(["--config".to_owned(), file.to_owned()]);
+        }
         let server = Server::start_with(&dir, &setup);
         Self {
             dir,
@@ -48,20 +61,33 @@ impl Real {
     }
 }
 
-fn flags(config: &Value) -> Vec<String> {
-    let members = config.as_object().expect("a configuration is an object");
-    let flags = members.iter().flat_map(|(name, value)| {
-        let ms = value.as_u64().expect("a limit is a number");
-        match name.as_str() {
-            "directLimitMs" => ["--direct-limit".to_owned(), ms.to_string()],
-            "syncLimitMs" => {
-                assert_eq!(ms % 1000, 0, "the flag is in seconds");
-                ["--sync-limit".to_owned(), (ms / 1000).to_string()]
-            }
-            other => panic!("no flag sets `{other}`"),
+/// The flag that sets a member of the configuration, and its value.
+fn flag(name: &str, value: &Value) -> Option<[String; 2]> {
+    let ms = value.as_u64();
+    match name {
+        "directLimitMs" => Some(["--direct-limit".to_owned(), ms?.to_string()]),
+        "syncLimitMs" => {
+            assert_eq!(ms? % 1000, 0, "the flag is in seconds");
+            Some(["--sync-limit".to_owned(), (ms? / 1000).to_string()])
         }
-    });
-    flags.collect()
+        _ => None,
+    }
+}
+
+/// A value as TOML writes it, in one line.
+fn toml(value: &Value) -> String {
+    let list = |items: Vec<String>| items.join(", ");
+    match value {
+        Value::Array(items) => format!("[{}]", list(items.iter().map(toml).collect())),
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, value)| format!("{} = {}", json!(name), toml(value)));
+            format!("{{ {} }}", list(members.collect()))
+        }
+        Value::Null => panic!("TOML has no null"),
+        // Written alike.
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
 }
 
 impl Party for Real {

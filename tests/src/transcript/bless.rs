@@ -53,8 +53,8 @@ fn generalized(expected: &Value, reply: &Value, names: &mut Names) -> Value {
         }
         Value::String(text) => {
             let mut text = text.clone();
-            for (name, id) in names {
-                text = text.replace(id.as_str(), &format!("<uuid:{name}>"));
+            for (placeholder, meaning) in names {
+                text = text.replace(meaning.as_str(), placeholder);
             }
             text.into()
         }

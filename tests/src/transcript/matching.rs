@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// The tasks that a play has met, by the names that the transcript gives them.
+/// What a play has met that has a name in the transcript, by its placeholder: `<uuid:name>`, `<state:name>`.
 pub(super) type Names = BTreeMap<String, String>;
+
+/// The least length of a `requestState`: its seal alone has more characters.
+const STATE_CHARS_MIN: usize = 43;
 
 /// Where two values differ.
 #[derive(Debug)]
@@ -70,8 +73,8 @@ fn at(path: &str, expected: &Value, found: &Value, names: &mut Names) -> Result<
 
 /// Whether `found` is what the string `wanted` stands for.
 pub(super) fn is_met(wanted: &str, found: &Value, names: &mut Names) -> bool {
-    if let Some(name) = name(wanted) {
-        return is_named(name, found, names);
+    if let Some(sort) = sort(wanted) {
+        return is_named(sort, wanted, found, names);
     }
     let wanted = fill_in(wanted, names);
     match wanted.as_str() {
@@ -93,7 +96,7 @@ pub(super) fn is_met(wanted: &str, found: &Value, names: &mut Names) -> bool {
 pub(super) fn is_placeholder(text: &str) -> bool {
     matches!(text, "<any>" | "<int>" | "<time>" | "@server")
         || text.starts_with("<text:")
-        || name(text).is_some()
+        || sort(text).is_some()
 }
 
 /// What every result says of its server.
@@ -107,33 +110,55 @@ pub(super) fn server_meta() -> Value {
     })
 }
 
-/// The name in `<uuid:name>`, where that is the whole text.
-pub(super) fn name(text: &str) -> Option<&str> {
-    let name = text.strip_prefix("<uuid:")?.strip_suffix('>')?;
-    (!name.contains('<')).then_some(name)
+/// What a name can stand for.
+#[derive(Clone, Copy)]
+pub(super) enum Sort {
+    Task,
+    RequestState,
 }
 
-/// Replaces every `<uuid:name>` whose name is known.
+/// What the name in `<uuid:name>` or `<state:name>` stands for, where that is the whole text.
+pub(super) fn sort(text: &str) -> Option<Sort> {
+    let (sort, name) = text.strip_prefix('<')?.strip_suffix('>')?.split_once(':')?;
+    match sort {
+        _ if name.contains('<') => None,
+        "uuid" => Some(Sort::Task),
+        "state" => Some(Sort::RequestState),
+        _ => None,
+    }
+}
+
+/// Replaces every placeholder whose name is known.
 pub(super) fn fill_in(text: &str, names: &Names) -> String {
     let mut text = text.to_owned();
-    for (name, id) in names {
-        text = text.replace(&format!("<uuid:{name}>"), id);
+    for (placeholder, meaning) in names {
+        text = text.replace(placeholder, meaning);
     }
     text
 }
 
-fn is_named(name: &str, found: &Value, names: &mut Names) -> bool {
+fn is_named(sort: Sort, placeholder: &str, found: &Value, names: &mut Names) -> bool {
     let Some(found) = found.as_str() else {
         return false;
     };
-    match names.get(name) {
+    let may_be = match sort {
+        Sort::Task => is_uuid(found),
+        Sort::RequestState => is_state(found),
+    };
+    match names.get(placeholder) {
         Some(known) => known == found,
-        None if is_uuid(found) && !names.values().any(|known| known == found) => {
-            names.insert(name.to_owned(), found.to_owned());
+        None if may_be && !names.values().any(|known| known == found) => {
+            names.insert(placeholder.to_owned(), found.to_owned());
             true
         }
         None => false,
     }
+}
+
+/// Whether `text` may be a `requestState`.
+fn is_state(text: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    text.len() >= STATE_CHARS_MIN && text.bytes().all(is_fit)
 }
 
 /// Whether `text` is a version 4 UUID in the form that task ids have.

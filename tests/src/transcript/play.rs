@@ -112,6 +112,7 @@ impl Play<'_> {
     fn send(&mut self, text: &str) {
         let text = fill_in(text, &self.names)
             .replace("\"@tasks\"", &meta(Client::Tasks).to_string())
+            .replace("\"@asking\"", &meta(Client::Asking).to_string())
             .replace("\"@plain\"", &meta(Client::Plain).to_string());
         let message = serde_json::from_str(&text).unwrap_or(Value::Null);
         self.last_sent = message.get("id").cloned().unwrap_or(Value::Null);

@@ -5,8 +5,9 @@ use super::matching::{is_time, is_uuid};
 /// A pattern: how many bytes at the beginning of a text it covers, and what is written instead.
 type Pattern = fn(&str) -> Option<(usize, &'static str)>;
 
-const PATTERNS: [Pattern; 7] = [
+const PATTERNS: [Pattern; 8] = [
     id,
+    state,
     time,
     measure,
     cancelled,
@@ -51,6 +52,14 @@ fn id(text: &str) -> Option<(usize, &'static str)> {
 fn time(text: &str) -> Option<(usize, &'static str)> {
     let is_moment = text.get(..TIME_BYTES).is_some_and(is_time);
     is_moment.then_some((TIME_BYTES, "<time>"))
+}
+
+/// What seals a question: it is another one each time.
+fn state(text: &str) -> Option<(usize, &'static str)> {
+    let value = text.strip_prefix("\"requestState\":\"")?;
+    // Nothing in it has to be escaped.
+    let end = value.find('"')?;
+    Some((text.len() - value.len() + end, "\"requestState\":\"<state>"))
 }
 
 fn measure(text: &str) -> Option<(usize, &'static str)> {
@@ -149,6 +158,10 @@ mod tests {
             r#"{"durationMs":{"minimum":0}}"#,
         );
         check("sleep 5 (pid 77)", "sleep 5 (pid <int>)");
+        check(
+            r#"{"requestState":"aZ-_0.b","id":1}"#,
+            r#"{"requestState":"<state>","id":1}"#,
+        );
     }
 
     #[test]
