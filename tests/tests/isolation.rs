@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use backburner_tests::{
-    Client, PATIENCE, Server, Setup, TestDir, children, command_lines, run_call, until,
+    Client, PATIENCE, Server, Setup, TestDir, children, command_lines, processes_of_task, run_call,
+    until,
 };
 use serde_json::json;
 
@@ -214,8 +215,8 @@ fn the_values_of_variables_are_neither_in_process_listings_nor_in_replies_nor_in
     let id = server.call(&params);
     let running = until(PATIENCE, "the job to run", || {
         let lines = command_lines();
-        let runs = lines.iter().any(|(_, line)| line.contains("sleep 60"));
-        if runs {
+        let own = processes_of_task(&id);
+        if own.iter().any(|(_, line)| line.contains("sleep 60")) {
             Ok(lines)
         } else {
             Err(format!("{lines:?}"))

@@ -80,11 +80,18 @@ fn at_the_end_of_its_input_a_server_ends_its_subscriptions_with_a_result() {
 fn a_subscription_that_was_taken_back_tells_nothing_more() {
     let dir = TestDir::new();
     let mut server = Server::start(&dir);
-    let id = server.run("sleep 1");
+    let gate = dir.path().join("gate");
+    let id = server.run(&format!(
+        "until [ -e '{}' ]; do sleep 0.02; done",
+        gate.display()
+    ));
     let subscription = listen(&mut server, &id);
     server.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": subscription }
     }));
+    // Messages are read in the order in which they are sent.
+    server.assert_alive();
+    std::fs::write(&gate, "").expect("there is room");
     server.ended_task(&id);
     let late = |message: &Value| message["params"]["status"] == "completed";
     let unread = server.close().unread;

@@ -1,5 +1,6 @@
 //! A job that ends by itself: with what, and what it leaves behind.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
 use backburner::jobs::{End, Jobs, Spec, State};
@@ -144,7 +145,7 @@ fn what_holds_the_output_open_does_not_hold_the_job() {
 #[test]
 fn a_pipelines_tail_may_finish() {
     let lab = Lab::new();
-    let (id, outcome) = lab.run(&shell("(sleep 0.1; echo late) & echo early"));
+    let (id, outcome) = lab.run(&shell("(sleep 0.01; echo late) & echo early"));
     assert_eq!(lab.text(id), "early\nlate\n");
     assert_eq!(outcome.leftovers, []);
 }
@@ -180,8 +181,10 @@ fn children_that_ended_unnoticed_are_no_leftovers() {
 #[test]
 fn whoever_waits_is_woken_by_the_end() {
     let lab = Lab::new();
-    let id = lab.start(&shell("read -r line < /dev/null; exec sleep 0.3"));
+    let gate = lab.fifo("gate");
+    let id = lab.start(&shell("read -r line < \"$BACKBURNER_DIR/gate\""));
     assert!(matches!(lab.jobs.inspect(id), Ok(State::Running(_))));
+    fs::write(gate, "go\n").expect("the job reads it");
     wait_for_end(&lab.jobs, id);
     assert!(matches!(lab.jobs.inspect(id), Ok(State::Ended(_))));
     wait_for_end(&lab.jobs, id);

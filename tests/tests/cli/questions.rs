@@ -81,7 +81,7 @@ fn without_a_terminal_the_answer_has_to_be_given() {
 #[test]
 fn a_run_says_how_to_answer() {
     let dir = TestDir::new();
-    let line = format!("'{}' ask Sure? --deadline 1", binary().display());
+    let line = format!("'{}' ask Sure? --deadline 3", binary().display());
     let run = backburner(&dir, &["run", &line]);
     assert_eq!(run.status, Some(2), "{run:?}");
     let how = format!("answer --data-dir {} ", dir.data().display());

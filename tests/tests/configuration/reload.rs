@@ -182,20 +182,19 @@ fn a_call_that_waits_and_a_job_that_runs_go_on_over_changes() {
 fn no_request_is_lost_while_the_file_changes_all_the_time() {
     let dir = TestDir::new();
     let mut server = server(&dir);
-    let mut requests = 0;
     for seconds in 10..15 {
         replace(&file(&dir), &limit_of(seconds));
-        while limit(&mut server) != seconds {
+        let mut requests = 0;
+        while limit(&mut server) != seconds || requests < 20 {
             server.assert_alive();
-            requests += 2;
+            requests += 1;
         }
     }
-    assert!(requests > 100, "{requests} requests");
     assert_eq!(server.close().unread_lines, Vec::<String>::new());
 }
 
 #[test]
-fn a_server_with_a_file_ends_as_promptly_as_any() {
+fn a_server_that_follows_a_file_ends_with_its_input() {
     let dir = TestDir::new();
     let mut server = server(&dir);
     write(&file(&dir), &limit_of(8));

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use backburner_tests::{Client, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::scene::{Scene, assert_exit_code, assert_failed, assert_nothing_left};
 
@@ -89,6 +89,17 @@ impl Drop for Stranger {
     }
 }
 
+/// The names of what is recorded in a line.
+fn members(line: &str) -> Vec<String> {
+    let line: Value = serde_json::from_str(line).expect("a record is JSON");
+    let content = line["content"].as_object();
+    content
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.clone())
+        .collect()
+}
+
 /// A job of which no outcome is left and whose process id belongs to a stranger by now, and no server.
 fn with_a_stale_process_id(scene: &Scene, stranger: &Stranger) -> (String, std::path::PathBuf) {
     let id = scene.server().run(&scene.line(0));
@@ -97,11 +108,19 @@ fn with_a_stale_process_id(scene: &Scene, stranger: &Stranger) -> (String, std::
     scene.wait_for_job_to_end(&id);
     let directory = scene.job(&id);
     fs::remove_file(directory.join("outcome.json")).expect("the job has ended");
-    let started = json!({ "format": 1, "content": { "pid": stranger.0.id(), "start_ticks": 1 } });
+    let pid = stranger.0.id();
+    let started = json!({
+        "format": 1, "content": { "pid": pid, "start_ticks": 1, "session": pid }
+    });
     let record = directory.join("spec.jsonl");
     let text = fs::read_to_string(&record).expect("it is ours");
-    let kept: Vec<&str> = text.lines().take(2).collect();
-    fs::write(record, format!("{}\n{started}", kept.join("\n"))).expect("it is ours");
+    let mut lines: Vec<&str> = text.lines().collect();
+    let replaced = lines.pop().expect("a record has lines");
+    assert_eq!(
+        (lines.len(), members(replaced)),
+        (2, members(&started.to_string()))
+    );
+    fs::write(record, format!("{}\n{started}", lines.join("\n"))).expect("it is ours");
     (id, directory)
 }
 
