@@ -10,6 +10,7 @@ mod support;
 use backburner_core::Wake;
 use serde_json::{Value, json};
 
+use support::host::parse;
 use support::messages::{Client, about, call};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
@@ -95,6 +96,53 @@ fn a_tool_that_requires_tasks_never_gives_a_direct_result() {
     let again = ask(&mut host, &mut world, Client::Tasks);
     assert_eq!(task(&again), id);
     assert_eq!(again["result"]["status"], "completed");
+}
+
+/// A configuration with a tool `t` that runs this line, of this kind of `task`.
+fn configured(line: &str, task: &str) -> String {
+    let tool = json!({
+        "name": "t", "description": "A tool.", "shell": line, "task": task, "idempotencyKey": "k",
+        "syncLimitSeconds": 5,
+    });
+    json!({ "tools": [tool] }).to_string()
+}
+
+#[test]
+fn a_client_without_tasks_gets_none_whatever_is_configured_meanwhile() {
+    const TASKS: [&str; 3] = ["auto", "required", "never"];
+    let pairs = ["auto", "never"].map(|before| TASKS.map(|after| (before, after)));
+    for (before, after) in pairs.into_iter().flatten() {
+        for (line, wake) in [
+            ("sleep 1; echo hi", None),
+            ("sleep 60", None),
+            ("sleep 60", Some(Wake::Shutdown)),
+            ("sleep 60", Some(Wake::Deadline)),
+        ] {
+            for first in [Client::Plain, Client::Tasks] {
+                let mut world = FakeWorld::new(1);
+                let mut host = Host::new(&configured(line, before), "user");
+                if first == Client::Tasks {
+                    // Then the call is a repeated one.
+                    host.send(&mut world, &call(2, first, "t", &json!({})));
+                    host.resume(&mut world, "2", Wake::Cancelled);
+                }
+                host.send(&mut world, &call(1, Client::Plain, "t", &json!({})));
+                host.configure(&mut world, &configured(line, after));
+                let mut replies = match wake {
+                    Some(why) => host.resume(&mut world, "1", why),
+                    None => Vec::new(),
+                };
+                if replies.is_empty() {
+                    replies = vec![host.wait(&mut world).to_string()];
+                }
+                let reply = parse(&replies[0]);
+                assert_eq!(
+                    reply["result"]["resultType"], "complete",
+                    "{before} to {after}, {line}, {wake:?}: {reply}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

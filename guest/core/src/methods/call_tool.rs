@@ -136,12 +136,13 @@ pub(super) fn tool_result(id: &Id, result: ToolResult) -> Outcome {
     Outcome::Reply(reply::complete(id, CallResult::from(result)))
 }
 
-/// Whether such a client may be answered with a result of such a tool, and not only with a task.
+/// Whether such a client may be answered with a result of such a tool, and not only with a task. One that does not know
+/// tasks is never answered with one: that its tool requires tasks by now is the configuration of later calls.
 pub(super) fn is_direct(config: &Config, client: Client, mode: Mode) -> bool {
-    match mode {
-        Mode::Auto => client == Client::Plain || config.direct_limit_ms > 0,
-        Mode::Required => false,
-        Mode::Never => true,
+    match (client, mode) {
+        (Client::Plain, _) | (Client::Tasks, Mode::Never) => true,
+        (Client::Tasks, Mode::Auto) => config.direct_limit_ms > 0,
+        (Client::Tasks, Mode::Required) => false,
     }
 }
 
