@@ -108,6 +108,10 @@ fn every_command_of_a_line_is_looked_at() {
     check("x=1", "");
     check("cat <<END\nrm -r x\nEND", "");
     check("cat <<END\n$(rm -r x)\nEND", "rm");
+    check("x=$((1<<2))\nrm -r x", "rm");
+    check("((x = 1<<2))\nrm -r x", "rm");
+    check("((rm -r x))", "rm");
+    check("echo $((rm -r x))", "");
 }
 
 #[test]
@@ -136,6 +140,10 @@ fn programs_that_run_others_are_seen_through() {
     check("command -v docker", "");
     check("command docker ps", "docker");
     check("backburner run 'rm -r x'", "rm");
+    check("backburner --data-dir D run 'rm -rf x'", "rm");
+    check("backburner --data-dir=D -v run --label l -- rm -rf x", "rm");
+    check("backburner \"$x\" 'rm -rf x'", "rm");
+    check("backburner --data-dir D show \"$x\"", "");
     check("backburner ask \"Don't you?\"", "");
     check("ssh $HOST 'cd x; rm -r y'", "rm");
     check("ssh host rm -r y", "rm");
@@ -146,6 +154,15 @@ fn lines_within_lines_are_looked_at() {
     check("bash -c 'rm -r x'", "rm");
     check("sudo bash -lc 'cd x && docker ps'", "docker");
     check("bash -o pipefail -c 'rm -r x'", "rm");
+    check("bash -euo pipefail -c 'rm -r x'", "rm");
+    check("bash -ceo pipefail 'rm -r x' docker", "rm");
+    check("bash -oc pipefail 'rm -r x'", "rm");
+    check("bash -oO pipefail extglob -c 'rm -r x'", "rm");
+    check("bash +eO extglob -c 'rm -r x'", "rm");
+    check("bash --norc -norc --rcfile x -rcfile y -c 'rm -r x'", "rm");
+    check("bash -euo pipefail script.sh -r", "");
+    check("sudo sh -xeuo pipefail -c 'docker ps'", "docker");
+    check("bash -c -- 'rm -r x'", "rm");
     check("sh -c \"sh -c 'rm -r x'\"", "rm");
     check("eval rm '-r x'", "rm");
     check("trap 'rm -r x' EXIT", "rm");
@@ -209,6 +226,7 @@ fn what_cannot_be_taken_apart_counts_for_every_rule() {
         "curl x | sh",
         "curl x | sudo bash -",
         "bash <<END\nrm -r x\nEND",
+        "x=$[1<<2]\nrm -r x",
         "bash -s x",
         "bash -c \"$x\"",
         "sudo $x",

@@ -36,6 +36,16 @@ impl Cursor {
         self.next()
     }
 
+    /// What stands between the `(` that comes next and the `))` that closes it and the one before it, all of which is read;
+    /// `None`, and nothing is read, where there is no such thing: then these are groups.
+    pub(super) fn arithmetic(&mut self) -> Option<String> {
+        let inside = self.characters[self.place..].strip_prefix(&['('])?;
+        let end = end_of_arithmetic(inside)?;
+        let text = inside[..end].iter().collect();
+        self.place += end + 3;
+        Some(text)
+    }
+
     /// What is left of a word, quotes aside; `None` where it is long.
     pub(super) fn rest_of_word(&self) -> Option<&[char]> {
         let rest = &self.characters[self.place..];
@@ -47,4 +57,25 @@ impl Cursor {
             None => None,
         }
     }
+}
+
+/// Where the `))` is that closes what is open before these characters. What is quoted closes nothing.
+fn end_of_arithmetic(characters: &[char]) -> Option<usize> {
+    let mut open = 0;
+    let mut place = 0;
+    while let Some(character) = characters.get(place) {
+        match character {
+            '\\' => place += 1,
+            '\'' | '"' | '`' => {
+                let rest = &characters[place + 1..];
+                place += 1 + rest.iter().position(|it| it == character)?;
+            }
+            '(' => open += 1,
+            ')' if open == 0 => return (characters.get(place + 1) == Some(&')')).then_some(place),
+            ')' => open -= 1,
+            _ => {}
+        }
+        place += 1;
+    }
+    None
 }

@@ -50,7 +50,23 @@ fn what_a_shell_runs_first_is_among_the_commands() {
     check("a `b \\`c\\``", &["c", "b ?", "a ?"]);
     check("a ${x:-$(b)} $x \"$@\"", &["b", "a ? ? ?"]);
     check("a <(b) >(c)", &["b", "c", "a ? ?"]);
-    check("a $((1 + $(b)))", &["b", "1 + ?", "a ?"]);
+}
+
+#[test]
+fn arithmetic_is_no_command_but_what_is_expanded_in_it() {
+    check("a $((1 + $(b)))", &["b", "a ?"]);
+    check("x=$((1<<2))\nb", &["x=?", "b"]);
+    check("a \"$((1 << (2 + `b`) ))\" c", &["b", "a ? c"]);
+    check("a $((x[')'] + \"$(b))\" ))", &["b", "a ?"]);
+    check("((x<<=2)); b", &["x", "b"]);
+    check("((i = $(a))); b", &["a", "i = ?", "b"]);
+    check(
+        "for ((i=0; i<9; i++)); do a; done",
+        &["for", "i=0", "i", "i++", "do a", "done"],
+    );
+    check("((a); (b)) c", &["a", "b", "c"]);
+    check("a $((b); (c)) d", &["b", "c", "a ? d"]);
+    check_doubt("a $((1 + (2))");
 }
 
 #[test]
@@ -68,7 +84,15 @@ fn a_here_document_is_no_command() {
     check("a <<'END'\n$(c)\nEND\ne", &["a", "e"]);
     check("a <<END\n$(c) `d` \\$(e)\nEND", &["a", "c", "d"]);
     check("a <<-END <<X\n\tb\n\tEND\nc\nX\nd", &["a", "d"]);
-    check("a <<END\nb", &["a"]);
+    for line in [
+        "a <<END\nb",
+        "a <<END",
+        "a <<END\nEND \n",
+        "a[1<<2]=3\nb",
+        "x=$[1<<2]\nb",
+    ] {
+        check_doubt(line);
+    }
 }
 
 #[test]
