@@ -96,3 +96,23 @@ pub(crate) const USED_CONFIRMATION_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// How many used confirmations are forgotten in one sweep: a commit takes 64 changes, by the contract of `store`.
 pub(crate) const SWEEP_CONFIRMATIONS: u32 = 50;
+
+/// How much of what a job says of itself is shown, in characters: as much as of its last line.
+pub(crate) const REPORT_CHARS: usize = 120;
+
+/// How much of a question a status message shows, in characters: enough to know what it is about.
+pub(crate) const SHOWN_CHARS: usize = 200;
+
+/// The longest grace period, in seconds: whoever cancels does not want to wait longer than ten minutes.
+pub(crate) const GRACE_SECONDS: u32 = 600;
+
+/// How long a call may wait for its job, in seconds, before it is told that the job goes on: an hour, after which no
+/// client's connection is still open.
+pub(crate) const SYNC_SECONDS: u32 = 3_600;
+
+/// How many bytes of a job's output are kept at most, 1 TiB, and at least.
+pub(crate) const OUTPUT_BYTES: (u64, u64) = (4_096, 1 << 40);
+
+/// How long a call of a client with the Tasks extension may wait for a direct result, in milliseconds: one minute, after
+/// which nobody would call it direct.
+pub(crate) const DIRECT_LIMIT_MS: u64 = 60_000;

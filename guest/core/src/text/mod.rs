@@ -14,6 +14,7 @@ mod screen;
 mod shorten;
 mod stdout;
 mod time;
+mod uri;
 #[cfg(test)]
 pub(crate) mod written;
 
@@ -23,3 +24,4 @@ pub(crate) use output::{last_line, output};
 pub(crate) use shorten::shorten;
 pub(crate) use stdout::{rendered, stdout_bytes, stdout_text};
 pub(crate) use time::{duration, iso8601};
+pub(crate) use uri::is_scheme;

@@ -47,16 +47,6 @@ pub(crate) const LISTED_NAMES: usize = 20;
 /// *Source:* MCP 2026-07-28, Tools, Tool Names.
 pub(crate) const TOOL_NAME_CHARS: usize = 128;
 
-/// The longest grace period, in seconds: whoever cancels does not want to wait longer than ten minutes.
-pub(crate) const GRACE_SECONDS: u32 = 600;
-
-/// How long a call may wait for its job, in seconds, before it is told that the job goes on: an hour, after which no
-/// client's connection is still open.
-pub(crate) const SYNC_SECONDS: u32 = 3_600;
-
-/// How many bytes of a job's output are kept at most, 1 TiB, and at least.
-pub(crate) const OUTPUT_BYTES: (u64, u64) = (4_096, 1 << 40);
-
 /// How many bytes of stdout may become a result as they are: in base64 two thirds of what the store takes, which leaves
 /// room for what the call was.
 pub(crate) const RESULT_STDOUT_BYTES: usize = 512 * 1024;

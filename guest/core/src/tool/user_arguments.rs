@@ -12,6 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::limits::{QUESTION_CHARS, QUESTION_KEY_CHARS};
+use crate::config::escaped;
 use crate::input::Form;
 use crate::text::is_hidden;
 
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
         };
         let known = ["key", "message", "arguments"];
         if let Some(name) = members.keys().find(|name| !known.contains(&name.as_str())) {
-            let name = name.replace('~', "~0").replace('/', "~1");
+            let name = escaped(name);
             let reason = "is unknown: a question has `key`, `message` and `arguments`";
             return Err(wrong(format!("{at}/{name}"), reason));
         }

@@ -25,10 +25,9 @@ pub(crate) use result::finished;
 pub(crate) use user::{Reason, User, UserQuestion};
 
 use crate::config::{ConfigError, Members, Node, Seconds};
+use crate::limits::{GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
 use crate::tool::Mode;
-use crate::tool::limits::{
-    GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN,
-};
+use crate::tool::limits::{TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
 use arguments::Input;
 use command::{Reading, Recipe};
 use output::Kind;
