@@ -1,5 +1,5 @@
-//! How the ways in which a job ends, or does not begin, are called, and how far it is: the same words in a task's status message and in
-//! a call's result.
+//! How the ways in which a job ends, or does not begin, are called, and how far it is: the same words in a task's status
+//! message and in a call's result.
 //!
 //! Knows each [`End`], [`StopCause`], [`Loss`] and [`StartError`], and nothing of who is told.
 
