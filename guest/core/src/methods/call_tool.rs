@@ -38,10 +38,10 @@ pub(super) struct Call<'a> {
 pub(super) const ENDING: &str = "the command was not run: the task that this idempotencyKey stands for has \
     expired, and its job is still being stopped; call again later, or with a new key";
 
-/// What a call is told whose confirmation was used before.
-const USED_UP: &str = "`requestState` was used: a command was started with this confirmation before, so nothing was \
-    run now; to run the command again, make the call without `requestState` and `inputResponses`, and it is asked for \
-    anew";
+/// What a call is told whose confirmation was used before: by a call whose job was started, or could not be.
+const USED_UP: &str = "`requestState` was used: one confirmation is for one attempt to run the command, and there was one \
+    before, whether or not it could be started, so nothing was run now; to have it run, make the call without \
+    `requestState` and `inputResponses`, and the person is asked again";
 
 /// Begins the job and waits for it a while.
 pub(super) fn handle(
@@ -126,7 +126,7 @@ fn attempt(
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
         Begun::Ending(_) => refused(ENDING.to_owned()),
         Begun::Unconfirmed => prepared.unconfirmed(world, id),
-        Begun::Refused(Refused::UsedUp) => Err(RpcError::InvalidParams(USED_UP.to_owned())),
+        Begun::UsedUp => Err(RpcError::InvalidParams(USED_UP.to_owned())),
         Begun::Refused(why) => refused(refusal_in_words(&why, order)),
     }
 }
@@ -236,7 +236,6 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
-        Refused::UsedUp => USED_UP.to_owned(),
     }
 }
 

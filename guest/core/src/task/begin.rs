@@ -29,6 +29,8 @@ pub(crate) enum Begun {
     Ending(TaskId),
     /// Nothing: a person has to confirm it first, and no earlier call made it.
     Unconfirmed,
+    /// Nothing: the confirmation was used before, for a job that was started or could not be.
+    UsedUp,
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -45,8 +47,6 @@ pub(crate) enum Refused {
     KeyTooLong(usize),
     /// The order is longer than what the store takes.
     OrderTooLong,
-    /// The confirmation has started a job before.
-    UsedUp,
 }
 
 /// Where the entry of an idempotency key is, and what has to be true of it.
@@ -100,7 +100,7 @@ fn attempt(
         Some(slot) => Some((slot, claim(world, cx.now, slot)?)),
     };
     match claim {
-        None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::Refused(Refused::UsedUp))),
+        None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::UsedUp)),
         None => create(world, cx, order, None),
         Some((slot, Claim::Free(expect))) => create(world, cx, order, Some((slot, expect))),
         Some((_, Claim::Taken(loaded))) => join(world, order, *loaded),
