@@ -270,6 +270,8 @@ fn a_ticket_of_nobody_gets_an_error_and_no_panic() {
     let host = Host::new("{}", "user");
     for ticket in ["", "{}", r#"{"call/2":{}}"#] {
         let cx = host.context(&world);
+        let outcome = host.server.resume(&mut world, &cx, ticket, Wake::Cancelled);
+        assert_eq!(outcome, Outcome::Nothing, "who took it back hears nothing");
         let outcome = host.server.resume(&mut world, &cx, ticket, Wake::Deadline);
         assert!(matches!(outcome, Outcome::Reply(text) if text.contains("-32603")));
     }

@@ -36,16 +36,16 @@ pub(crate) fn resume(
     ticket: &str,
     why: Wake,
 ) -> Outcome {
-    let Some(ticket) = Ticket::parse(ticket) else {
-        // Only a host that mixes up its tickets gets here, and nobody knows whom to answer.
-        let error = RpcError::Internal("a request was lost: its ticket cannot be read");
-        return Outcome::Reply(reply::failure(None, &error));
-    };
     if why == Wake::Cancelled {
         // The request is over and the job goes on: clients send this too when they just do not wait any longer,
         // and a command that outlives such a client is what this server is for.
         return Outcome::Nothing;
     }
+    let Some(ticket) = Ticket::parse(ticket) else {
+        // Only a host that mixes up its tickets gets here, and nobody knows whom to answer.
+        let error = RpcError::Internal("a request was lost: its ticket cannot be read");
+        return Outcome::Reply(reply::failure(None, &error));
+    };
     let wakened = Wakened {
         config,
         cx,
