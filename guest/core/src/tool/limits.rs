@@ -57,6 +57,14 @@ pub(crate) const RESULT_BYTES: usize = 768 * 1024;
 /// How much of an output that cannot be used is shown, in bytes: enough to see what it is.
 pub(crate) const UNUSABLE_SHOWN_BYTES: usize = 2 * 1024;
 
+/// How much the check of a value against a schema may take, in units of 16 bytes of mistakes: 48 MiB, as an instance has 128
+/// and holds the value, too. Some 150 000 mistakes near the top of a value, or half a second of work.
+pub(crate) const VALIDATION_UNITS: usize = 3 * 1024 * 1024;
+
+/// How many schemas may be applied within each other when a value is checked: four for each of the 128 levels that JSON
+/// may have here, and shallow enough for an instance's stack.
+pub(crate) const VALIDATION_NESTING: usize = 512;
+
 /// How deep the alternatives of a schema are looked into for words.
 pub(crate) const ALTERNATIVES_DEPTH: usize = 3;
 

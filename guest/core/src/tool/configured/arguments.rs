@@ -3,9 +3,9 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::schema::{BadSchema, Schema};
+use super::Tool;
+use super::schema::{BadSchema, Schema, Unfit};
 use super::template::{Template, given};
-use super::{Tool, misfit};
 use crate::config::{ConfigError, Members, Node};
 use crate::text::{revealed, shorten, visible};
 use crate::tool::json::one_line;
@@ -83,27 +83,38 @@ impl Input {
         &self,
         arguments: &Map<String, Value>,
     ) -> Result<Map<String, Value>, String> {
-        let whole = Value::Object(arguments.clone());
-        let Some(error) = self.schema.mistake(&whole) else {
-            return Ok(arguments.clone());
+        let unfit = match self.fitting(arguments.clone()) {
+            Ok(arguments) => return Ok(arguments),
+            Err(unfit) => unfit,
         };
         let is_there = |(name, value): &(&String, &Value)| !value.is_null() || self.requires(name);
         let there = arguments.iter().filter(is_there);
-        let there = there.map(|(name, value)| (name.clone(), value.clone()));
-        let rest = Value::Object(there.collect());
-        match rest {
-            Value::Object(map) if map.len() < arguments.len() && self.fits(&map) => Ok(map),
-            _ => Err(self.refusal(misfit::in_words(&error, &whole, "the object of arguments"))),
+        let there: Map<_, _> = there
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let has_null = there.len() < arguments.len();
+        let rest = has_null.then(|| self.fitting(there).ok()).flatten();
+        rest.ok_or_else(|| self.refusal(unfit))
+    }
+
+    /// Gives arguments back that conform.
+    fn fitting(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, Unfit> {
+        let whole = Value::Object(arguments);
+        self.schema.check(&whole, "the object of arguments")?;
+        match whole {
+            Value::Object(arguments) => Ok(arguments),
+            _ => unreachable!("it was made an object above"),
         }
     }
 
-    fn fits(&self, arguments: &Map<String, Value>) -> bool {
-        self.schema
-            .mistake(&Value::Object(arguments.clone()))
-            .is_none()
-    }
-
-    fn refusal(&self, words: String) -> String {
+    fn refusal(&self, unfit: Unfit) -> String {
+        let words = match unfit {
+            Unfit::Wrong(words) => words,
+            Unfit::TooMuch => {
+                return "the arguments have too many parts to be held against the tool's schema, there have to be fewer"
+                    .to_owned();
+            }
+        };
         if !words.starts_with("there is no ") {
             return words;
         }

@@ -367,3 +367,24 @@ fn a_result_that_cannot_be_kept_says_the_limit() {
         "{text}"
     );
 }
+
+#[test]
+fn what_is_too_much_for_its_schema_is_said_and_not_tried() {
+    let alternatives = json!([{ "type": "string" }, { "type": "null" }, { "type": "object" }]);
+    let many = with_schema(Output::Json, &json!({ "items": { "anyOf": alternatives } }));
+    let numbers = format!("[1{}]", ",1".repeat(250_000));
+    check_unusable(&many, &numbers, "too many parts to be held against");
+    // Each level doubles the work.
+    let items = json!({ "items": { "$ref": "#" } });
+    let multiplied = json!({ "type": "array", "anyOf": [items, items] });
+    let multiplied = with_schema(Output::Json, &multiplied);
+    let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+    check_unusable(&multiplied, &deep, "too many parts to be held against");
+    assert_eq!(printed(&multiplied, "[[[]]]")["isError"], false);
+    let content = with_schema(
+        Output::Content,
+        &json!({ "items": { "anyOf": alternatives } }),
+    );
+    let printed = format!("{{\"content\":[],\"structuredContent\":{numbers}}}");
+    check_unusable(&content, &printed, "too many parts to be held against");
+}
