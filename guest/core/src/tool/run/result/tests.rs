@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Running, finished, still_running};
 use crate::imports::{End, JobOutcome, Loss, Process, Progress, StopCause, Stream};
 use crate::text::written::Written;
-use crate::tool::run::schema_check::violations;
+use crate::tool::run::schema_check::misfit;
 use crate::tool::run::{Policy, definition};
 use crate::tool::{Ended, ToolResult};
 
@@ -50,8 +50,8 @@ fn conforming(result: ToolResult) -> (String, Value) {
     let structured = result
         .structured
         .expect("a result that was carried out has structured content");
-    let found = violations(&definition(&Policy::default())["outputSchema"], &structured);
-    assert_eq!(found, Vec::<String>::new(), "{structured}");
+    let found = misfit(&definition(&Policy::default())["outputSchema"], &structured);
+    assert_eq!(found, None, "{structured}");
     (result.text, structured)
 }
 
