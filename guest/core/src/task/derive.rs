@@ -56,24 +56,34 @@ fn from_outcome(
     live: Live,
     outcome: &JobOutcome,
 ) -> Result<Derived, Failure> {
-    let id = &facts.id;
     Ok(match (outcome.stopped, &outcome.end) {
         (Some(StopCause::Expired), _) => Derived::Expired,
         (_, End::Lost(Loss::NeverStarted)) if live.cancel_requested => {
-            Derived::NeverRan(cancelled(jobs, id, outcome))
+            Derived::NeverRan(cancelled(jobs, facts, outcome))
         }
-        (_, End::Lost(loss @ Loss::NeverStarted)) => {
-            Derived::NeverRan(failed(jobs, id, outcome, wording::lost(*loss)))
-        }
-        (Some(StopCause::Cancelled), _) => Derived::Ended(cancelled(jobs, id, outcome)),
+        (_, End::Lost(loss @ Loss::NeverStarted)) => Derived::NeverRan(failed(
+            jobs,
+            facts,
+            outcome,
+            wording::lost(*loss, facts.about()),
+        )),
+        (Some(StopCause::Cancelled), _) => Derived::Ended(cancelled(jobs, facts, outcome)),
         // That the job was stopped, before anybody knew it, is in the record alone: the files that said so are gone.
         (_, End::Lost(Loss::Files)) if live.cancel_requested => {
-            Derived::Ended(cancelled(jobs, id, outcome))
+            Derived::Ended(cancelled(jobs, facts, outcome))
         }
-        (_, End::Lost(loss)) => Derived::Ended(failed(jobs, id, outcome, wording::lost(*loss))),
-        (Some(StopCause::ShutDown), _) => {
-            Derived::Ended(failed(jobs, id, outcome, wording::shut_down()))
-        }
+        (_, End::Lost(loss)) => Derived::Ended(failed(
+            jobs,
+            facts,
+            outcome,
+            wording::lost(*loss, facts.about()),
+        )),
+        (Some(StopCause::ShutDown), _) => Derived::Ended(failed(
+            jobs,
+            facts,
+            outcome,
+            wording::shut_down(facts.about()),
+        )),
         (Some(StopCause::TimedOut) | None, _) => Derived::Ended(completed(jobs, facts, outcome)?),
     })
 }
@@ -97,27 +107,28 @@ fn completed(
         id: facts.id.as_str(),
         outcome,
         timeout_ms,
+        about: facts.about(),
     };
     let result = tool::finished(jobs, facts.tool.as_deref(), ended)?;
     Ok(Terminal {
         ended_at: outcome.ended_at,
-        status_message: wording::end(outcome, timeout_ms),
+        status_message: wording::end(outcome, timeout_ms, facts.about()),
         ending: Ending::Completed(result.into()),
     })
 }
 
-fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome) -> Terminal {
+fn cancelled(jobs: &mut impl Jobs, facts: &Facts, outcome: &JobOutcome) -> Terminal {
     Terminal {
         ended_at: outcome.ended_at,
-        status_message: status_message::cancelled(jobs, id, outcome),
+        status_message: status_message::cancelled(jobs, facts, outcome),
         ending: Ending::Cancelled,
     }
 }
 
-fn failed(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome, message: String) -> Terminal {
+fn failed(jobs: &mut impl Jobs, facts: &Facts, outcome: &JobOutcome, message: String) -> Terminal {
     Terminal {
         ended_at: outcome.ended_at,
-        status_message: status_message::with_last_line(jobs, id, outcome, message.clone()),
+        status_message: status_message::with_last_line(jobs, &facts.id, outcome, message.clone()),
         ending: Ending::Failed(TaskError::internal(message)),
     }
 }

@@ -226,7 +226,7 @@ fn unusable(ended: Ended<'_>, reason: &str, bytes: &[u8]) -> RawResult {
         shown if bytes.len() > UNUSABLE_SHOWN_BYTES => format!("It printed, and more:\n{shown}"),
         shown => format!("It printed:\n{shown}"),
     };
-    let end = wording::end(ended.outcome, None);
+    let end = wording::end(ended.outcome, None, ended.about);
     let text = format!("{end}, but what the command printed cannot be used: {reason}\n\n{shown}");
     RawResult::of_text(&text, None).failed()
 }

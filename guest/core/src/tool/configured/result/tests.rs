@@ -7,6 +7,7 @@ use crate::imports::{End, JobOutcome, StopCause, Stream};
 use crate::task::call_result::CallResult;
 use crate::text::written::Written;
 use crate::tool::{Ended, raw};
+use crate::wording::About;
 
 const ID: &str = "5f0c2d0e-7c1a-4b57-9a39-0a8f6f1f2b11";
 
@@ -43,6 +44,7 @@ fn result_of(tool: &Recorded, mut written: Written, outcome: &JobOutcome) -> Val
         id: ID,
         outcome,
         timeout_ms: None,
+        about: About::Configured,
     };
     let result = finished(&mut written, tool, ended).expect("the output can be read");
     for part in [Some(&result.content), result.structured.as_ref()]
@@ -149,6 +151,7 @@ fn json_is_passed_on_as_it_was_written() {
         id: ID,
         outcome: &outcome,
         timeout_ms: None,
+        about: About::Configured,
     };
     let result = finished(&mut written, &tool(Output::Json), ended).expect("it can be read");
     assert_eq!(

@@ -8,6 +8,7 @@ use crate::text::written::Written;
 use crate::tool::run::schema_check::misfit;
 use crate::tool::run::{Policy, definition};
 use crate::tool::{Ended, ToolResult};
+use crate::wording::About;
 
 const ID: &str = "5f0c2d0e-7c1a-4b57-9a39-0a8f6f1f2b11";
 
@@ -60,6 +61,7 @@ fn ended(outcome: &JobOutcome, timeout_ms: Option<u64>) -> Ended<'_> {
         id: ID,
         outcome,
         timeout_ms,
+        about: About::Run,
     }
 }
 
