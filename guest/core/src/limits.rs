@@ -42,9 +42,20 @@ pub(crate) const CONFLICT_ATTEMPTS: u32 = 8;
 /// The longest key of the store, in bytes; from the contract of `store`.
 pub(crate) const STORE_KEY_BYTES: usize = 512;
 
-/// The longest principal as part of a key, in bytes after escaping. With it the longest index key has 464
-/// bytes, and at least 107 remain for an idempotency key: 256 ASCII characters fit
-/// where the principal has at most 251.
+/// The longest value of the store, in bytes; from the contract of `store`.
+pub(crate) const STORE_VALUE_BYTES: usize = 1024 * 1024;
+
+/// How long all arguments of a call together may be, in bytes of JSON. They are kept in the record of the task, and the
+/// store takes 1 MiB a value: this leaves half of it for everything else. What a configured tool makes of them may be
+/// longer, as an argument may stand in several places; that is measured when it is recorded.
+pub(crate) const ARGUMENTS_BYTES: usize = 512 * 1024;
+
+/// How much room the record of a new task leaves for its end, in bytes: more than the longest result of `run` takes, which
+/// shows 32 KiB of output and up to 20 processes, and than whatever is said of a result that cannot be kept.
+pub(crate) const END_BYTES: usize = 128 * 1024;
+
+/// The longest principal as part of a key, in bytes after escaping. At least 107 remain for an idempotency key of `run`:
+/// 256 ASCII characters fit where the principal has at most 251.
 pub(crate) const ESCAPED_PRINCIPAL_BYTES: usize = 400;
 
 /// The shortest suggested polling interval, in milliseconds: half a person's "at once".

@@ -11,7 +11,7 @@ use super::{Durable, TaskId, spec};
 use crate::imports::{
     Change, Expectation, JobSpec, StartError, Store, StoreError, StoreErrorKind, World,
 };
-use crate::limits::CONFLICT_ATTEMPTS;
+use crate::limits::{CONFLICT_ATTEMPTS, END_BYTES, STORE_VALUE_BYTES};
 use crate::outcome::Context;
 use crate::rpc::RpcError;
 
@@ -45,7 +45,7 @@ pub(crate) enum Refused {
     OtherOrder(Vec<&'static str>),
     /// The idempotency key is longer than this many bytes.
     KeyTooLong(usize),
-    /// The order is longer than what the store takes.
+    /// The order is longer than what the store takes beside its end.
     OrderTooLong,
 }
 
@@ -125,6 +125,10 @@ fn create(
         Permit::Once(confirmation) => others.push(confirmation.use_up()),
     }
     let record = record(TaskId::from_random_bytes(world.random_bytes()), cx, order);
+    // A task whose end cannot be written down would have none.
+    if record.to_text().len() > STORE_VALUE_BYTES - END_BYTES {
+        return Ok(Some(Begun::Refused(Refused::OrderTooLong)));
+    }
     others.extend(indexes(&record.facts, slot));
     match write(world, record, Expectation::Absent, others) {
         Ok(facts) => Ok(Some(match start(world, cx.now, &facts, &order.spec) {

@@ -48,7 +48,7 @@ pub(crate) const LISTED_NAMES: usize = 20;
 pub(crate) const TOOL_NAME_CHARS: usize = 128;
 
 /// How many bytes of stdout may become a result as they are: in base64 two thirds of what the store takes, which leaves
-/// room for what the call was.
+/// room for what most calls were. One that was longer than that has no such result.
 pub(crate) const RESULT_STDOUT_BYTES: usize = 512 * 1024;
 
 /// How long a result may be, in bytes of JSON, for the same reason: JSON that is also sent as text is in it twice.
