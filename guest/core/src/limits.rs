@@ -58,6 +58,10 @@ pub(crate) const END_BYTES: usize = 128 * 1024;
 /// 256 ASCII characters fit where the principal has at most 251.
 pub(crate) const ESCAPED_PRINCIPAL_BYTES: usize = 400;
 
+/// How many bytes have to remain for an idempotency key where the name of its tool stands before it, so that a digest
+/// takes the place of a longer one: as many as one of `run` has. With the longest principal and a digest it has 69.
+pub(crate) const IDEMPOTENCY_KEY_BYTES: usize = 107;
+
 /// The shortest suggested polling interval, in milliseconds: half a person's "at once".
 pub(crate) const POLL_MIN_MS: u64 = 250;
 
