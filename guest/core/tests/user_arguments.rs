@@ -447,3 +447,27 @@ fn a_wrong_description_is_refused_with_its_place() {
     let error = Server::configure(&config(&json!([tool]))).expect_err("it is wrong");
     assert_eq!(error.at, "/tools/0/userArgumentsByModel");
 }
+
+#[test]
+fn what_is_too_long_is_not_looked_at_whoever_gave_it() {
+    let mut schema = greet()["inputSchema"].clone();
+    schema["properties"]["greeting"] = json!({ "type": "string", "format": "regex" });
+    schema["properties"]["name"] = json!({ "type": "string" });
+    let mut party = Party::new(&changed(greet(), &json!({ "inputSchema": schema })));
+    let words = "bytes long as JSON, they have to be at most 524288 together";
+    assert_refused(
+        &party.first(&json!({ "greeting": "\\d".repeat(300_000) })),
+        words,
+    );
+    // Each class in it has it read anew.
+    let greeting = "\\d".repeat(100_000);
+    assert_refused(
+        &party.first(&json!({ "greeting": greeting })),
+        "too many parts",
+    );
+    let arguments = json!({ "greeting": "Hi" });
+    let reply = party.first(&arguments);
+    let long = accept(&json!({ "name": "x".repeat(600_000) }));
+    assert_refused(&party.again(&arguments, &reply, &long), words);
+    party.assert_nothing_runs();
+}

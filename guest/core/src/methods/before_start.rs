@@ -86,6 +86,11 @@ pub(super) fn prepare<'a>(
         Ok(arguments) => arguments,
         Err(instead) => return instead.answer(world, &call.request.id, rounds).map(Err),
     };
+    // With what the user gave there may be more of them now.
+    let arguments = match called.measured(arguments) {
+        Ok(arguments) => arguments,
+        Err(text) => return Ok(Err(refused(text))),
+    };
     let mut order = match called.wanted(&arguments) {
         Ok(wanted) => Order::new(wanted, config),
         Err(text) => return Ok(Err(refused(text))),

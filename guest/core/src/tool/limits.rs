@@ -1,9 +1,5 @@
 //! The bounds of what tools are called with and of what they give back, each with its reason.
 
-/// How long all arguments of a call together may be, in bytes of JSON. They are kept in the record of the task, and the
-/// store takes 1 MiB a value: this leaves half of it for everything else.
-pub(crate) const ARGUMENTS_BYTES: usize = 512 * 1024;
-
 /// How long one string that the operating system gets may be, in bytes: Linux takes 128 KiB for an argument
 /// or a variable, its end marker included.
 pub(crate) const STRING_BYTES: usize = 128 * 1024 - 1;

@@ -7,9 +7,10 @@ use super::Tool;
 use super::schema::{BadSchema, Schema, Unfit};
 use super::template::{Template, given};
 use crate::config::{ConfigError, Members, Node};
+use crate::limits::ARGUMENTS_BYTES;
 use crate::text::{revealed, shorten, visible};
 use crate::tool::json::one_line;
-use crate::tool::limits::{ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, LISTED_NAMES};
+use crate::tool::limits::{KEY_CHARS, LABEL_CHARS, LISTED_NAMES};
 use crate::tool::quote::named;
 use crate::tool::run::Arguments;
 use crate::tool::{Wanted, raw};
@@ -162,13 +163,14 @@ impl Tool {
         self.refused(&format!("`{argument}` cannot be read: {why}"))
     }
 
+    /// The refusal of a call whose arguments are this long as JSON, in bytes.
+    pub(crate) fn too_long(&self, bytes: usize) -> String {
+        self.refused(&format!(
+            "the arguments are {bytes} bytes long as JSON, they have to be at most {ARGUMENTS_BYTES} together"
+        ))
+    }
+
     fn read_call(&self, given: &Map<String, Value>) -> Result<Wanted, String> {
-        let bytes: usize = given.values().map(|value| value.to_string().len()).sum();
-        if bytes > ARGUMENTS_BYTES {
-            return Err(format!(
-                "the arguments are {bytes} bytes long as JSON, they have to be at most {ARGUMENTS_BYTES} together"
-            ));
-        }
         let arguments = &self.input.accept(given)?;
         let prepared = self.recipe.prepare(arguments)?;
         let tool = self.output.for_call(&self.name, arguments);
