@@ -127,12 +127,10 @@ impl Prepared<'_> {
     /// # Errors
     /// [`RpcError::Store`].
     pub(super) fn unconfirmed(self, world: &mut impl World, id: &Id) -> Result<Outcome, RpcError> {
-        match self.instead {
-            Some(instead) => instead.answer(world, id, self.rounds),
-            None => Err(RpcError::Internal(
-                "the call was not carried out: try again",
-            )),
-        }
+        let instead = self
+            .instead
+            .expect("an order lacks its permit only where there is an answer instead");
+        instead.answer(world, id, self.rounds)
     }
 }
 
