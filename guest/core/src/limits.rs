@@ -15,7 +15,7 @@ pub(crate) const START_WINDOW_MS: u64 = 10_000;
 /// the contract of `store`, and there may have been one before it, which conflicted.
 pub(crate) const START_LIMIT_MS: u64 = 120_000;
 
-/// How many tasks one sweep looks at in each index. Each may take two commits, so that on a slow disk a sweep takes
+/// How many tasks one sweep looks at in each index. Each may take a few commits, so that on a slow disk a sweep takes
 /// seconds: bounded, as it keeps an instance from requests, and what it has read grows old.
 pub(crate) const SWEEP_TASKS: u32 = 100;
 
@@ -25,6 +25,10 @@ pub(crate) const SWEEP_AFTER_FAILURE_MS: u64 = 60_000;
 
 /// When to look again at a job that was asked to stop because its task expired, in milliseconds.
 pub(crate) const SWEEP_AFTER_STOP_MS: u64 = 1_000;
+
+/// When to look again at a job that may be about to start, where a sweep has waited before it came to it, in milliseconds:
+/// the next one begins with a clock that is right.
+pub(crate) const SWEEP_AFTER_WAIT_MS: u64 = 1_000;
 
 /// How long a call waits for the end of a job whose task has expired and whose idempotency key it repeats, in
 /// milliseconds: twice the default time that a job gets to end when it is stopped.
