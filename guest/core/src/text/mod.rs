@@ -19,7 +19,7 @@ mod uri;
 pub(crate) mod written;
 
 pub(crate) use excerpt::Excerpt;
-pub(crate) use hidden::{is_hidden, revealed, visible};
+pub(crate) use hidden::{is_hidden, revealed, visible, visible_lines};
 pub(crate) use output::{last_line, output};
 pub(crate) use shorten::shorten;
 pub(crate) use stdout::{rendered, stdout_bytes, stdout_text};
