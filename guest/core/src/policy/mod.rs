@@ -11,6 +11,8 @@ mod command;
 mod limits;
 mod line;
 mod pattern;
+#[cfg(test)]
+mod steps;
 mod word;
 
 use self::command::{Visitor, visit, visit_line};

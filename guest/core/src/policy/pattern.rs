@@ -171,6 +171,8 @@ fn may_be(tokens: &[Token], word: &Word) -> bool {
     reached[0] = true;
     skip_stars(tokens, &mut reached);
     for piece in word.pieces() {
+        #[cfg(test)]
+        super::steps::add(1);
         match piece {
             Piece::Character(character) => advance(tokens, &mut reached, *character),
             Piece::Unknown | Piece::Glob => reach_all_behind(&mut reached),

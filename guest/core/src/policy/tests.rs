@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::Rules;
+use super::steps::grow_with_length;
 use crate::config::{ConfigError, Node};
 use crate::imports::Command;
 
@@ -263,18 +264,22 @@ fn a_concern_has_the_reasons_in_order() {
 
 #[test]
 fn a_long_command_is_compared_in_time() {
-    let long = [
-        format!("rm {}", "-x ".repeat(10_000)),
-        format!("sudo {}", "rm ".repeat(10_000)),
-        format!("xargs {}", "sh ".repeat(10_000)),
-        format!("docker{}", "r".repeat(30_000)),
-        "sh -c ".repeat(5_000),
-        "eval ".repeat(5_000),
-        format!("rm {}", "$x ".repeat(10_000)),
-        format!("rm {}", "* ".repeat(10_000)),
-    ];
-    for line in long {
-        policy().concern(&Command::Shell(line));
+    let policy = policy();
+    for (first, part) in [
+        ("rm ", "-x "),
+        ("sudo ", "rm "),
+        ("xargs ", "sh "),
+        ("docker", "r"),
+        ("", "sh -c "),
+        ("", "eval "),
+        ("rm ", "$x "),
+        ("rm ", "* "),
+        ("flock x ", "'a b' "),
+    ] {
+        grow_with_length(part, 1_500, |times| {
+            let line = format!("{first}{}", part.repeat(times));
+            policy.concern(&Command::Shell(line));
+        });
     }
 }
 

@@ -27,6 +27,8 @@ impl Cursor {
     pub(super) fn next(&mut self) -> Option<char> {
         let next = self.peek()?;
         self.place += 1;
+        #[cfg(test)]
+        crate::policy::steps::add(1);
         Some(next)
     }
 
@@ -50,6 +52,8 @@ impl Cursor {
     pub(super) fn rest_of_word(&self) -> Option<&[char]> {
         let rest = &self.characters[self.place..];
         let near = &rest[..rest.len().min(AHEAD_CHARS)];
+        #[cfg(test)]
+        crate::policy::steps::add(near.len());
         let end = near.iter().position(|next| next.is_whitespace());
         match end {
             Some(end) => Some(&near[..end]),
@@ -64,11 +68,16 @@ fn end_of_arithmetic(characters: &[char]) -> Option<usize> {
     let mut open = 0;
     let mut place = 0;
     while let Some(character) = characters.get(place) {
+        #[cfg(test)]
+        crate::policy::steps::add(1);
         match character {
             '\\' => place += 1,
             '\'' | '"' | '`' => {
                 let rest = &characters[place + 1..];
-                place += 1 + rest.iter().position(|it| it == character)?;
+                let end = rest.iter().position(|it| it == character);
+                #[cfg(test)]
+                crate::policy::steps::add(end.unwrap_or(rest.len()));
+                place += 1 + end?;
             }
             '(' => open += 1,
             ')' if open == 0 => return (characters.get(place + 1) == Some(&')')).then_some(place),

@@ -1,4 +1,5 @@
 use super::read;
+use crate::policy::steps::grow_with_length;
 
 /// Compares the commands of a line, one in each line: `?` is what is not known, `*` a part of a file's name.
 fn check(line: &str, expect: &[&str]) {
@@ -132,8 +133,19 @@ fn what_cannot_be_read_is_doubted() {
 #[test]
 fn a_long_line_is_read_in_time() {
     for part in [
-        "[", "{", "a ", "'", "\\", "$", "<<a\n", "[]", "`", "\"", "$(", "${",
+        "[", "{", "a ", "'", "\\", "$", "<<a\n", "[]", "`", "\"", "$(", "${", "((", "$((", "((a) ",
+        "((1))", "(('a", "$((1))", "((a)\n", "$((`", "a[1<<2] ",
     ] {
-        read(&part.repeat(32 * 1024 / part.len()), 0);
+        grow_with_length(part, 6 * 1024 / part.len(), |times| {
+            read(&part.repeat(times), 0);
+        });
     }
+    let closed = |part: &str, end: &str| {
+        grow_with_length(part, 2_000, |times| {
+            read(&format!("{}{}", part.repeat(times), end.repeat(times)), 0);
+        });
+    };
+    closed("$((", "))");
+    closed("((", "))");
+    closed("(( $( ", ") ))");
 }
