@@ -15,7 +15,7 @@ pub(crate) const START_WINDOW_MS: u64 = 10_000;
 /// the contract of `store`, and there may have been one before it, which conflicted.
 pub(crate) const START_LIMIT_MS: u64 = 120_000;
 
-/// How many tasks one sweep looks at in each index. Each may take two commits, so that on a slow disk a sweep takes
+/// How many tasks one sweep looks at in each index. Each may take a few commits, so that on a slow disk a sweep takes
 /// seconds: bounded, as it keeps an instance from requests, and what it has read grows old.
 pub(crate) const SWEEP_TASKS: u32 = 100;
 
@@ -25,6 +25,10 @@ pub(crate) const SWEEP_AFTER_FAILURE_MS: u64 = 60_000;
 
 /// When to look again at a job that was asked to stop because its task expired, in milliseconds.
 pub(crate) const SWEEP_AFTER_STOP_MS: u64 = 1_000;
+
+/// When to look again at a job that may be about to start, where a sweep has waited before it came to it, in milliseconds:
+/// the next one begins with a clock that is right.
+pub(crate) const SWEEP_AFTER_WAIT_MS: u64 = 1_000;
 
 /// How long a call waits for the end of a job whose task has expired and whose idempotency key it repeats, in
 /// milliseconds: twice the default time that a job gets to end when it is stopped.
@@ -42,10 +46,25 @@ pub(crate) const CONFLICT_ATTEMPTS: u32 = 8;
 /// The longest key of the store, in bytes; from the contract of `store`.
 pub(crate) const STORE_KEY_BYTES: usize = 512;
 
-/// The longest principal as part of a key, in bytes after escaping. With it the longest index key has 464
-/// bytes, and at least 107 remain for an idempotency key: 256 ASCII characters fit
-/// where the principal has at most 251.
+/// The longest value of the store, in bytes; from the contract of `store`.
+pub(crate) const STORE_VALUE_BYTES: usize = 1024 * 1024;
+
+/// How long all arguments of a call together may be, in bytes of JSON. They are kept in the record of the task, and the
+/// store takes 1 MiB a value: this leaves half of it for everything else. What a configured tool makes of them may be
+/// longer, as an argument may stand in several places; that is measured when it is recorded.
+pub(crate) const ARGUMENTS_BYTES: usize = 512 * 1024;
+
+/// How much room the record of a new task leaves for its end, in bytes: more than the longest result of `run` takes, which
+/// shows 32 KiB of output and up to 20 processes, and than whatever is said of a result that cannot be kept.
+pub(crate) const END_BYTES: usize = 128 * 1024;
+
+/// The longest principal as part of a key, in bytes after escaping. At least 107 remain for an idempotency key of `run`:
+/// 256 ASCII characters fit where the principal has at most 251.
 pub(crate) const ESCAPED_PRINCIPAL_BYTES: usize = 400;
+
+/// How many bytes have to remain for an idempotency key where the name of its tool stands before it, so that a digest
+/// takes the place of a longer one: as many as one of `run` has. With the longest principal and a digest it has 69.
+pub(crate) const IDEMPOTENCY_KEY_BYTES: usize = 107;
 
 /// The shortest suggested polling interval, in milliseconds: half a person's "at once".
 pub(crate) const POLL_MIN_MS: u64 = 250;
@@ -96,3 +115,23 @@ pub(crate) const USED_CONFIRMATION_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// How many used confirmations are forgotten in one sweep: a commit takes 64 changes, by the contract of `store`.
 pub(crate) const SWEEP_CONFIRMATIONS: u32 = 50;
+
+/// How much of what a job says of itself is shown, in characters: as much as of its last line.
+pub(crate) const REPORT_CHARS: usize = 120;
+
+/// How much of a question a status message shows, in characters: enough to know what it is about.
+pub(crate) const SHOWN_CHARS: usize = 200;
+
+/// The longest grace period, in seconds: whoever cancels does not want to wait longer than ten minutes.
+pub(crate) const GRACE_SECONDS: u32 = 600;
+
+/// How long a call may wait for its job, in seconds, before it is told that the job goes on: an hour, after which no
+/// client's connection is still open.
+pub(crate) const SYNC_SECONDS: u32 = 3_600;
+
+/// How many bytes of a job's output are kept at most, 1 TiB, and at least.
+pub(crate) const OUTPUT_BYTES: (u64, u64) = (4_096, 1 << 40);
+
+/// How long a call of a client with the Tasks extension may wait for a direct result, in milliseconds: one minute, after
+/// which nobody would call it direct.
+pub(crate) const DIRECT_LIMIT_MS: u64 = 60_000;

@@ -1,28 +1,62 @@
-//! How the ways in which a job ends, or does not begin, are called, and how far it is: the same words in a task's status message and in
-//! a call's result.
+//! How the ways in which a job ends, or does not begin, are called, and how far it is: the same words in a task's status
+//! message and in a call's result.
 //!
 //! Knows each [`End`], [`StopCause`], [`Loss`] and [`StartError`], and nothing of who is told.
 
 use crate::imports::{End, JobOutcome, Loss, Report, StartError, StartErrorKind, StopCause};
+use crate::limits::REPORT_CHARS;
 use crate::text::{duration, is_hidden, shorten};
 
-/// What to do about a job of which nobody knows how far it got. A task that failed keeps its idempotency key, so
-/// that the same call again would only find it.
-const ADVICE: &str = "check what it has left behind before you run it again, with a new idempotencyKey if you \
-    gave one";
+/// Which sort of tool was called: what the arguments of `run` are called means nothing to who called another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// `run`.
+    Run,
+    /// One that the configuration describes, whose key is made of its arguments if it has one.
+    Configured,
+}
 
-/// How much of what a job says of itself is shown, in characters: as much as of its last line.
-const REPORT_CHARS: usize = 120;
+impl About {
+    /// The sort of this configured tool, or of `run` where there is none.
+    pub(crate) fn tool<T>(configured: Option<&T>) -> Self {
+        match configured {
+            None => Self::Run,
+            Some(_) => Self::Configured,
+        }
+    }
+
+    /// What to do about a job of which nobody knows how far it got. A task that failed keeps its idempotency key, so
+    /// that the same call again would only find it.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Run => {
+                "check what it has left behind before you run it again, with a new idempotencyKey if you gave one"
+            }
+            Self::Configured => {
+                "check what it has left behind before you call the tool again, with other arguments where the same ones \
+                 only give this task"
+            }
+        }
+    }
+
+    /// How to call again after a call that has left a task behind its key.
+    fn anew(self) -> &'static str {
+        match self {
+            Self::Run => " with a new idempotencyKey",
+            Self::Configured => " with other arguments, as these stand for this task now",
+        }
+    }
+}
 
 /// How a job ended, and after how long. `timeout_ms` is how long it was allowed to run, in milliseconds; `None` where
 /// that is not known or had no part in its end.
-pub(crate) fn end(outcome: &JobOutcome, timeout_ms: Option<u64>) -> String {
+pub(crate) fn end(outcome: &JobOutcome, timeout_ms: Option<u64>, about: About) -> String {
     let elapsed = duration(outcome.duration_ms);
     let end = match &outcome.end {
         End::Exited(code) => format!("exit code {code}"),
         End::Signalled { signal, .. } => format!("killed by {signal}"),
         End::NotStarted(detail) => return not_started(detail, outcome.stopped),
-        End::Lost(loss) => return lost_end(*loss, outcome.stopped),
+        End::Lost(loss) => return lost_end(*loss, outcome.stopped, about),
     };
     match outcome.stopped {
         None => format!("{end} after {elapsed}{}", remark(&outcome.end)),
@@ -57,17 +91,19 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
 
 /// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for
 /// a failed task now.
-pub(crate) fn not_run(error: &StartError, key_is_used: bool) -> String {
+pub(crate) fn not_run(error: &StartError, key_is_used: bool, about: About) -> String {
     let detail = &error.detail;
-    let with = if key_is_used {
-        " with a new idempotencyKey"
-    } else {
-        ""
-    };
+    let with = if key_is_used { about.anew() } else { "" };
     match error.kind {
-        StartErrorKind::BadDirectory => format!(
-            "the command was not run, its directory cannot be used: {detail}; correct `cwd`, then call again{with}"
-        ),
+        StartErrorKind::BadDirectory => {
+            let correct = match about {
+                About::Run => "correct `cwd`",
+                About::Configured => "have it corrected in the server's configuration of the tool",
+            };
+            format!(
+                "the command was not run, its directory cannot be used: {detail}; {correct}, then call again{with}"
+            )
+        }
         StartErrorKind::NoSpace => format!(
             "the command was not run, the disk that holds the server's data directory is full: {detail}; free some \
              space there, then call again{with}"
@@ -82,35 +118,40 @@ pub(crate) fn not_run(error: &StartError, key_is_used: bool) -> String {
 }
 
 /// Why nobody knows how a job ended, and what to do now.
-pub(crate) fn lost(loss: Loss) -> String {
+pub(crate) fn lost(loss: Loss, about: About) -> String {
     match loss {
-        Loss::Supervisor => {
-            unfinished("the process that supervised the job was killed, and the job with it")
-        }
-        Loss::Machine => unfinished("the machine was restarted while the job ran"),
+        Loss::Supervisor => unfinished(
+            "the process that supervised the job was killed, and the job with it",
+            about,
+        ),
+        Loss::Machine => unfinished("the machine was restarted while the job ran", about),
         Loss::Files => unfinished(
             "the job's files were deleted or damaged in the server's data directory, and what was left of the \
              job was killed",
+            about,
         ),
         // Not that it was not run: it leaves no trace either where its files were deleted, or where the machine
         // failed before they were on the disk.
         Loss::NeverStarted => format!(
             "there is no trace of the job: its server ended, or stood still for long, before starting it, unless \
-             somebody deleted files of the server's data directory or the whole machine failed; {ADVICE}"
+             somebody deleted files of the server's data directory or the whole machine failed; {}",
+            about.advice()
         ),
     }
 }
 
 /// That a job was stopped because its supervisor had to end, and what to do now.
-pub(crate) fn shut_down() -> String {
+pub(crate) fn shut_down(about: About) -> String {
     unfinished(
         "the job was stopped because its supervisor was asked to end: the machine was shut down, its session ended, or \
          it was started from another job and that ended or was stopped",
+        about,
     )
 }
 
-fn unfinished(happened: &str) -> String {
-    format!("{happened}; how far it got is not known: {ADVICE}")
+fn unfinished(happened: &str, about: About) -> String {
+    let advice = about.advice();
+    format!("{happened}; how far it got is not known: {advice}")
 }
 
 /// A command that was to be stopped before it was executed is no failure of the command.
@@ -121,14 +162,14 @@ fn not_started(detail: &str, stopped: Option<StopCause>) -> String {
     }
 }
 
-fn lost_end(loss: Loss, stopped: Option<StopCause>) -> String {
+fn lost_end(loss: Loss, stopped: Option<StopCause>, about: About) -> String {
     match (loss, stopped) {
         (Loss::NeverStarted, Some(StopCause::Cancelled)) => {
             "cancelled before it was started".to_owned()
         }
         // After how long is not known.
-        (_, Some(StopCause::Cancelled)) => format!("cancelled; {}", lost(loss)),
-        _ => lost(loss),
+        (_, Some(StopCause::Cancelled)) => format!("cancelled; {}", lost(loss, about)),
+        _ => lost(loss, about),
     }
 }
 

@@ -291,7 +291,16 @@ fn a_yes_to_what_could_not_be_started_is_used() {
     let reply = host().ask(&mut world, &body);
     assert_eq!(reply["result"]["isError"], true, "{reply}");
     assert!(world.store.keys("task/").is_empty());
-    assert_used(&host().ask(&mut world, &body));
+    let reply = host().ask(&mut world, &body);
+    assert_used(&reply);
+    let words = reply["error"]["message"].as_str().expect("words");
+    assert!(
+        words.contains("whether or not it could be started"),
+        "{words}"
+    );
+    // What the words say works.
+    let again = host().ask(&mut world, &call(&arguments, &json!({})));
+    assert_eq!(again["result"]["resultType"], "input_required", "{again}");
 }
 
 #[test]

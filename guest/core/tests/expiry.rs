@@ -6,6 +6,8 @@
 )]
 mod support;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use backburner_core::imports::{JobState, StopReason};
 use serde_json::json;
 
@@ -129,8 +131,8 @@ fn a_job_that_its_supervisor_stopped_for_its_age_is_an_expired_task() {
 fn a_job_that_cannot_be_deleted_is_tried_again_and_does_not_make_the_sweep_spin() {
     let (mut world, host, id) = minute("sleep 1");
     world.clock = EPOCH + 60_000;
-    // scan, record, inspect, inspect, key, commit, forget
-    world.faults.plan(6, Fault::NoSpace);
+    // scan, scan, record, inspect, inspect, key, commit, forget
+    world.faults.plan(7, Fault::NoSpace);
     assert_eq!(sweep(&host, &mut world), Some(EPOCH + 120_000));
     world.clock = EPOCH + 120_000;
     assert_eq!(sweep(&host, &mut world), Some(EPOCH + 60_000 + 7 * DAY));
@@ -146,7 +148,7 @@ fn an_expired_job_is_deleted_a_minute_later_whatever_interrupted_the_sweep() {
         Fault::CrashAfter,
     ];
     // One sweep makes fewer calls than this: the last ones interrupt nothing.
-    for (call, fault) in (0..14).flat_map(|call| faults.map(|fault| (call, fault))) {
+    for (call, fault) in (0..20).flat_map(|call| faults.map(|fault| (call, fault))) {
         let (mut world, host, id) = minute("sleep 1");
         world.clock = EPOCH + 60_000;
         world.faults.plan(call, fault);
@@ -239,6 +241,104 @@ fn a_sweep_is_bounded_and_a_pass_ends() {
     }
     assert_eq!(world.store.keys("live/").len(), 0);
     assert_eq!(world.store.keys("expiry/").len(), 250);
+}
+
+#[test]
+fn a_store_that_gives_less_than_it_is_asked_for_is_swept_as_well() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    for seconds in [60, 600] {
+        for _ in 0..60 {
+            let call = json!({ "command": "sleep 1", "ttlSeconds": seconds });
+            host.task(&mut world, &call);
+        }
+    }
+    for number in 0..60 {
+        world
+            .store
+            .put(&format!("used-state/{:020}/{number:032x}", 1_000), "{}");
+    }
+    world.store.page = Some(7);
+    world.clock += 60_000;
+    let mut sweeps = 0;
+    while sweep(&host, &mut world) == Some(world.clock) {
+        sweeps += 1;
+        assert!(sweeps < 10, "it comes to an end");
+    }
+    assert_eq!(world.store.keys("live/"), Vec::<&str>::new());
+    assert_eq!(world.store.keys("used-state/"), Vec::<&str>::new());
+    assert_eq!(world.store.keys("sweep/"), Vec::<&str>::new());
+    assert_eq!(world.store.keys("expiry/").len(), 120);
+    assert_eq!(
+        sweep(&host, &mut world),
+        Some(EPOCH + 600_000),
+        "of 60 there is a tombstone"
+    );
+}
+
+#[test]
+fn a_task_at_which_an_instance_traps_stands_in_nobodys_way() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    let call = json!({ "command": "sleep 1; echo hi" });
+    let mut ids: Vec<_> = (0..5).map(|_| host.task(&mut world, &call)).collect();
+    let expiring = host.task(
+        &mut world,
+        &json!({ "command": "sleep 1", "ttlSeconds": 60 }),
+    );
+    world.store.put("used-state/00000000000000001000/a", "{}");
+    ids.sort();
+    for (place, poison) in ids.iter().enumerate() {
+        let mut world = world.clone();
+        world.clock += 60_000;
+        world.jobs.poison = Some(poison.clone());
+        let mut traps = 0;
+        for _ in 0..4 {
+            let sweep = || sweep(&host, &mut world);
+            traps += usize::from(catch_unwind(AssertUnwindSafe(sweep)).is_err());
+        }
+        assert!((1..=2).contains(&traps), "{place}: {traps}");
+        assert_eq!(
+            world.store.keys("live/"),
+            [format!("live/{poison}")],
+            "{place}"
+        );
+        assert_eq!(world.store.keys("used-state/"), Vec::<&str>::new());
+        let record = world.store.value(&format!("task/{expiring}"));
+        assert!(record.is_some_and(|it| it.starts_with(r#"{"tombstone"#)));
+    }
+}
+
+#[test]
+fn a_sweep_that_waited_does_not_take_its_time_for_the_present() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new(r#"{"directLimitMs":0}"#, "user");
+    host.task(
+        &mut world,
+        &json!({ "command": "sleep 1", "ttlSeconds": 60 }),
+    );
+    world.clock += 60_000;
+    // Its server has committed and not started it yet.
+    world.faults.plan(1, Fault::CrashBefore);
+    host.send(
+        &mut world,
+        &run(1, Client::Tasks, &json!({ "command": "true" })),
+    );
+    world.faults.clear();
+    let live = world.store.keys("live/");
+    let unstarted = live.iter().find_map(|key| {
+        let id = key.trim_start_matches("live/");
+        let is_known = world.jobs.starts.contains_key(id);
+        (!is_known).then(|| id.to_owned())
+    });
+    let record = format!("task/{}", unstarted.expect("it was recorded"));
+    let before = world.store.value(&record).map(str::to_owned);
+    // What has expired is buried first, and nobody knows how long that takes.
+    assert_eq!(sweep(&host, &mut world), Some(world.clock + 1_000));
+    assert_eq!(world.store.value(&record).map(str::to_owned), before);
+    world.clock += 1_000;
+    assert_eq!(sweep(&host, &mut world), Some(world.clock + 10_000));
+    assert_ne!(world.store.value(&record).map(str::to_owned), before);
 }
 
 #[test]

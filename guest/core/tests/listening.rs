@@ -281,6 +281,28 @@ fn the_server_ends_a_subscription_with_its_result_alone() {
 }
 
 #[test]
+fn of_many_names_the_first_hundred_are_looked_up() {
+    let mut scene = Scene::new();
+    let id = scene.task("sleep 60");
+    let unknown = |number: usize| format!("00000000-0000-4000-8000-{number:012}");
+    let mut ids: Vec<String> = (0..50_000).map(unknown).collect();
+    ids.extend((0..50_000).map(unknown));
+    ids.insert(99, id.clone());
+    // Named once more, it takes nobody's place.
+    ids.insert(0, unknown(0));
+    let reads = scene.world.store.reads;
+    let told = scene.listen(&json!({ "taskIds": ids }));
+    let agreed = &told[0]["params"]["notifications"]["taskIds"];
+    assert_eq!(*agreed, json!([id]), "{told:?}");
+    let reads = scene.world.store.reads - reads;
+    assert!(reads <= 110, "{reads}");
+    ids.insert(1, unknown(60_000));
+    let told = scene.listen(&json!({ "taskIds": ids }));
+    let agreed = &told[0]["params"]["notifications"]["taskIds"];
+    assert_eq!(*agreed, json!([]), "it is the 101st now");
+}
+
+#[test]
 fn too_many_tasks_are_left_out_and_that_is_said() {
     let mut scene = Scene::new();
     let ids: Vec<String> = (0..105).map(|_| scene.task("sleep 60")).collect();

@@ -282,6 +282,18 @@ fn an_answer_that_cannot_be_kept_is_an_error_and_the_question_stays_open() {
 }
 
 #[test]
+fn many_answers_that_do_not_fit_take_one_commit() {
+    let mut scene = Scene::new("ask boolean text count");
+    let before = scene.world.store.commits;
+    let unfit = accept(&json!({}));
+    scene.update(&json!({ "q1": unfit, "q2": unfit, "q3": unfit }));
+    assert_eq!(scene.world.store.commits, before + 1);
+    let message = scene.get()["statusMessage"].to_string();
+    let words = "the last answer did not fit: `count` is missing";
+    assert!(message.contains(words), "{message}");
+}
+
+#[test]
 fn a_question_that_cannot_be_read_is_as_if_not_there() {
     let unreadable = "it asks something that cannot be read, so nobody can answer it";
     let mut scene = Scene::new("ask unreadable");

@@ -312,3 +312,85 @@ fn a_result_is_what_the_tool_says_that_it_is() {
     );
     assert_eq!(failed["content"][0]["text"], "exit code 3 after 0 ms\n\nhi");
 }
+
+#[test]
+fn a_result_that_does_not_fit_beside_its_call_ends_the_task_all_the_same() {
+    let text = "x".repeat(300_000);
+    let printing = json!({
+        "shell": format!("echo \"{text}\""), "stdin": "{a}", "output": "json", "task": "required",
+    });
+    let mut place = Place::new(&json!([tool(&printing)]));
+    let reply = place.reply(Client::Tasks, "t", &json!({ "a": text }));
+    let id = reply["result"]["taskId"].as_str().expect("a task");
+    let first = place.host.get(&mut place.world, id);
+    let task = &first["result"];
+    assert_eq!(task["status"], "completed", "{first:.300}");
+    assert_eq!(task["result"]["isError"], true);
+    let said = task["result"]["content"][0]["text"].to_string();
+    assert!(said.contains("its result cannot be kept"), "{said:.300}");
+    assert_eq!(place.world.store.keys("live/"), Vec::<&str>::new());
+    place.world.jobs.lose_files(place.world.clock, id);
+    assert_eq!(place.host.get(&mut place.world, id), first);
+}
+
+#[test]
+fn a_call_that_leaves_no_room_for_its_end_is_refused() {
+    let repeating = json!({ "shell": "true", "stdin": "{a}{a}{a}" });
+    let mut place = Place::new(&json!([tool(&repeating)]));
+    let refused = place.refusal("t", &json!({ "a": "x".repeat(310_000) }));
+    assert!(refused.contains("too long to be recorded"), "{refused}");
+    assert_eq!(place.world.store.keys(""), Vec::<&str>::new());
+    place.result("t", &json!({ "a": "x".repeat(290_000) }));
+}
+
+#[test]
+fn all_arguments_together_fit_into_a_record() {
+    let schema =
+        json!({ "type": "object", "properties": { "stdin": { "maxLength": 1 }, "command": {} } });
+    let config = json!({ "tools": [tool(&json!({ "shell": "true", "inputSchema": schema }))] });
+    let mut place = Place::configured(&config);
+    let fits = "x".repeat(524_288 - r#""cat""""#.len());
+    let said = |bytes: usize| {
+        format!(
+            "the arguments are {bytes} bytes long as JSON, they have to be at most 524288 together"
+        )
+    };
+    for (stdin, bytes) in [
+        (format!("{fits}x"), 524_289),
+        // Short as text, but not as JSON.
+        ("\u{1}".repeat(100_000), 600_007),
+    ] {
+        // Before anything else is looked at.
+        let arguments = json!({ "command": "cat", "stdin": stdin, "other": 1 });
+        let bytes = bytes + 1;
+        let refused = place.refusal("run", &arguments);
+        let rest = "; write long input to a file and let the command read it. Nothing was run.";
+        assert!(
+            refused.starts_with(&format!("{}{rest}", said(bytes))),
+            "{refused:.300}"
+        );
+        let refused = place.refusal("t", &arguments);
+        assert!(
+            refused.starts_with(&format!("{}. Nothing was run.", said(bytes))),
+            "{refused:.300}"
+        );
+    }
+    let refused = place.refusal("t", &json!({ "command": "cat", "stdin": fits }));
+    assert!(refused.contains("at most 1 characters"), "{refused:.300}");
+    let result = place.result("run", &json!({ "command": "cat", "stdin": fits }));
+    assert_eq!(result["isError"], false, "{result:.300}");
+}
+
+#[test]
+fn arguments_of_too_many_parts_are_refused_in_words() {
+    let items = json!({ "items": { "anyOf": [{ "type": "string" }, { "type": "null" }, { "type": "object" }] } });
+    let schema = json!({ "type": "object", "properties": { "a": items } });
+    let mut place = Place::new(&json!([tool(
+        &json!({ "shell": "true", "inputSchema": schema })
+    )]));
+    let refused = place.refusal("t", &json!({ "a": vec![1; 250_000] }));
+    assert!(
+        refused.starts_with("the arguments have too many parts to be held against"),
+        "{refused:.300}"
+    );
+}

@@ -8,8 +8,10 @@
 mod support;
 
 use backburner_core::Wake;
+use backburner_core::imports::StopCause;
 use serde_json::{Value, json};
 
+use support::host::parse;
 use support::messages::{Client, about, call};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
@@ -95,6 +97,53 @@ fn a_tool_that_requires_tasks_never_gives_a_direct_result() {
     let again = ask(&mut host, &mut world, Client::Tasks);
     assert_eq!(task(&again), id);
     assert_eq!(again["result"]["status"], "completed");
+}
+
+/// A configuration with a tool `t` that runs this line, of this kind of `task`.
+fn configured(line: &str, task: &str) -> String {
+    let tool = json!({
+        "name": "t", "description": "A tool.", "shell": line, "task": task, "idempotencyKey": "k",
+        "syncLimitSeconds": 5,
+    });
+    json!({ "tools": [tool] }).to_string()
+}
+
+#[test]
+fn a_client_without_tasks_gets_none_whatever_is_configured_meanwhile() {
+    const TASKS: [&str; 3] = ["auto", "required", "never"];
+    let pairs = ["auto", "never"].map(|before| TASKS.map(|after| (before, after)));
+    for (before, after) in pairs.into_iter().flatten() {
+        for (line, wake) in [
+            ("sleep 1; echo hi", None),
+            ("sleep 60", None),
+            ("sleep 60", Some(Wake::Shutdown)),
+            ("sleep 60", Some(Wake::Deadline)),
+        ] {
+            for first in [Client::Plain, Client::Tasks] {
+                let mut world = FakeWorld::new(1);
+                let mut host = Host::new(&configured(line, before), "user");
+                if first == Client::Tasks {
+                    // Then the call is a repeated one.
+                    host.send(&mut world, &call(2, first, "t", &json!({})));
+                    host.resume(&mut world, "2", Wake::Cancelled);
+                }
+                host.send(&mut world, &call(1, Client::Plain, "t", &json!({})));
+                host.configure(&mut world, &configured(line, after));
+                let mut replies = match wake {
+                    Some(why) => host.resume(&mut world, "1", why),
+                    None => Vec::new(),
+                };
+                if replies.is_empty() {
+                    replies = vec![host.wait(&mut world).to_string()];
+                }
+                let reply = parse(&replies[0]);
+                assert_eq!(
+                    reply["result"]["resultType"], "complete",
+                    "{before} to {after}, {line}, {wake:?}: {reply}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -332,4 +381,116 @@ fn a_call_whose_job_is_cancelled_is_told_as_one_of_run() {
         text(&reply).starts_with("cancelled after") && text(&reply).ends_with("\n\nhi"),
         "{reply}"
     );
+}
+
+/// A server with a tool `t` whose calls have a key, made of `a`, and that runs this line.
+fn keyed(line: &str, more: &Value) -> Host {
+    let mut tool = json!({
+        "shell": line, "idempotencyKey": "{a}", "inputSchema": { "type": "object", "properties": { "a": {} } },
+    });
+    for (name, value) in more.as_object().expect("members") {
+        tool[name] = value.clone();
+    }
+    host(&tool)
+}
+
+fn keyed_call(client: Client) -> String {
+    call(1, client, "t", &json!({ "a": "x" }))
+}
+
+/// Sees that a reply about a tool has these words, and names no argument of `run`.
+fn check_words(reply: &Value, words: &str) {
+    let said = reply.to_string();
+    assert!(said.contains(words), "{words}: {said}");
+    for name in ["idempotencyKey", "timeoutSeconds", "`cwd`"] {
+        assert!(!said.contains(name), "{name}: {said}");
+    }
+}
+
+#[test]
+fn what_is_said_of_a_repeated_call_names_no_argument_of_run() {
+    let earlier = "the earlier call with the same key, which is made of the arguments,";
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed("sleep 9", &json!({ "task": "required" }));
+    host.ask(&mut world, &keyed_call(Client::Tasks));
+    let again = host.ask(&mut world, &keyed_call(Client::Tasks));
+    check_words(&again, &format!("{earlier} started the job"));
+    let mut host = keyed("sleep 9", &json!({}));
+    let again = host.ask(&mut world, &keyed_call(Client::Tasks));
+    check_words(&again, &format!("{earlier} started the job"));
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed("exit 3", &json!({}));
+    host.ask(&mut world, &keyed_call(Client::Plain));
+    let again = host.ask(&mut world, &keyed_call(Client::Plain));
+    check_words(&again, &format!("This is the result of {earlier}"));
+    check_words(&again, "To run it again, use other arguments.");
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed("lose", &json!({}));
+    let first = host.ask(&mut world, &keyed_call(Client::Plain));
+    check_words(
+        &first,
+        "before you call the tool again, with other arguments",
+    );
+    let again = host.ask(&mut world, &keyed_call(Client::Plain));
+    check_words(&again, "The earlier call with the same key");
+}
+
+#[test]
+fn what_is_said_of_a_job_without_a_result_names_no_argument_of_run() {
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed("sleep 9", &json!({ "task": "required" }));
+    let id = task(&host.ask(&mut world, &keyed_call(Client::Tasks))).to_owned();
+    let now = world.clock;
+    world.jobs.stop_because(now, &id, StopCause::ShutDown);
+    check_words(&host.get(&mut world, &id), "before you call the tool again");
+    let mut world = FakeWorld::new(1);
+    let mut host = keyed("true", &json!({ "cwd": "/missing" }));
+    let reply = host.ask(&mut world, &keyed_call(Client::Plain));
+    check_words(
+        &reply,
+        "have it corrected in the server's configuration of the tool, then call again\"",
+    );
+    let mut world = FakeWorld::new(1);
+    // key, commit, start, and what takes it back
+    world.faults.fill_disk(2);
+    let reply = keyed("true", &json!({})).ask(&mut world, &keyed_call(Client::Plain));
+    check_words(
+        &reply,
+        "then call again with other arguments, as these stand for this task now",
+    );
+    let mut host = keyed("sleep 9", &json!({ "ttlSeconds": 1 }));
+    let mut world = FakeWorld::new(1);
+    host.send(&mut world, &keyed_call(Client::Plain));
+    check_words(&host.wait(&mut world), "the task's time to live has passed");
+}
+
+#[test]
+fn what_is_said_of_a_key_that_cannot_be_used_names_no_argument_of_run() {
+    let stopping = json!({ "ttlSeconds": 60 });
+    for ends in [false, true] {
+        let mut world = FakeWorld::new(1);
+        let mut host = keyed("trap; sleep 9000", &stopping);
+        host.ask(&mut world, &keyed_call(Client::Tasks));
+        world.clock = EPOCH + 60_000;
+        assert!(host.send(&mut world, &keyed_call(Client::Plain)).is_empty());
+        let replies = if ends {
+            host.resume(&mut world, "1", Wake::Shutdown)
+        } else {
+            host.skew_ms = 10_000;
+            host.wake(&mut world)
+        };
+        check_words(
+            &parse(&replies[0]),
+            "is still being stopped; call again later\"",
+        );
+    }
+    let mut world = FakeWorld::new(1);
+    let body = call(
+        1,
+        Client::Plain,
+        "t",
+        &json!({ "a": "\u{1f600}".repeat(200) }),
+    );
+    let reply = keyed("true", &json!({})).ask(&mut world, &body);
+    check_words(&reply, "which is made of the arguments, is too long");
 }

@@ -415,6 +415,58 @@ fn a_key_that_arguments_of_the_user_make_finds_the_first_task() {
 }
 
 #[test]
+fn a_schema_that_relates_arguments_is_refused_with_its_place() {
+    let relations = json!({
+        "allOf": [{ "required": ["greeting"] }],
+        "anyOf": [{ "required": ["name"] }, { "required": ["greeting"] }],
+        "const": { "greeting": "Hi", "name": "A" },
+        "dependentRequired": { "greeting": ["name"] },
+        "dependentSchemas": { "greeting": { "required": ["name"] } },
+        "enum": [{ "greeting": "Hi", "name": "A" }],
+        "if": { "properties": { "greeting": { "const": "Hi" } } },
+        "minProperties": 2,
+        "not": { "required": ["nobody"] },
+        "oneOf": [{ "required": ["name"] }],
+        "$ref": "#/$defs/both",
+    });
+    for (keyword, value) in relations.as_object().expect("an object") {
+        let mut schema = greet()["inputSchema"].clone();
+        schema["$defs"] = json!({ "both": { "required": ["name"] } });
+        schema[keyword] = value.clone();
+        let text = json!(schema.to_string());
+        for (schema, at) in [
+            (schema, format!("/inputSchema/{keyword}")),
+            (text, "/inputSchema".to_owned()),
+        ] {
+            let tool = changed(greet(), &json!({ "inputSchema": schema }));
+            let error = Server::configure(&config(&json!([tool]))).expect_err("it relates them");
+            assert_eq!(error.at, format!("/tools/0{at}"), "{error}");
+            assert!(error.reason.contains("`userArguments`"), "{error}");
+            assert!(error.reason.contains("it relates"), "{error}");
+            let mut tool = tool;
+            tool.as_object_mut()
+                .expect("a tool")
+                .remove("userArguments");
+            let all = Server::configure(&config(&json!([tool])));
+            assert!(all.is_ok(), "where the model gives all: {all:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pattern_of_names_holds_for_what_the_user_gives() {
+    let mut schema = greet()["inputSchema"].clone();
+    schema["patternProperties"] = json!({ "^n": { "maxLength": 5 } });
+    let mut party = Party::new(&changed(greet(), &json!({ "inputSchema": schema })));
+    let arguments = json!({ "greeting": "Hi" });
+    let reply = party.first(&arguments);
+    let reply = party.again(&arguments, &reply, &accept(&json!({ "name": "Alexander" })));
+    assert!(message(&reply).contains("at most 5"), "{reply}");
+    let reply = party.again(&arguments, &reply, &accept(&json!({ "name": "Alice" })));
+    assert_eq!(text(&reply), "Hi Alice");
+}
+
+#[test]
 fn a_wrong_description_is_refused_with_its_place() {
     let refused = |members: Value, at: &str| {
         let tool = changed(greet(), &members);
@@ -446,4 +498,28 @@ fn a_wrong_description_is_refused_with_its_place() {
     members.insert("userArgumentsByModel".to_owned(), json!(true));
     let error = Server::configure(&config(&json!([tool]))).expect_err("it is wrong");
     assert_eq!(error.at, "/tools/0/userArgumentsByModel");
+}
+
+#[test]
+fn what_is_too_long_is_not_looked_at_whoever_gave_it() {
+    let mut schema = greet()["inputSchema"].clone();
+    schema["properties"]["greeting"] = json!({ "type": "string", "format": "regex" });
+    schema["properties"]["name"] = json!({ "type": "string" });
+    let mut party = Party::new(&changed(greet(), &json!({ "inputSchema": schema })));
+    let words = "bytes long as JSON, they have to be at most 524288 together";
+    assert_refused(
+        &party.first(&json!({ "greeting": "\\d".repeat(300_000) })),
+        words,
+    );
+    // Each class in it has it read anew.
+    let greeting = "\\d".repeat(100_000);
+    assert_refused(
+        &party.first(&json!({ "greeting": greeting })),
+        "too many parts",
+    );
+    let arguments = json!({ "greeting": "Hi" });
+    let reply = party.first(&arguments);
+    let long = accept(&json!({ "name": "x".repeat(600_000) }));
+    assert_refused(&party.again(&arguments, &reply, &long), words);
+    party.assert_nothing_runs();
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 pub use error::ConfigError;
 pub(crate) use node::{Members, Node, Seconds, escaped};
 
+use crate::limits::{DIRECT_LIMIT_MS, GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
 use crate::policy::Rules;
 use crate::tool::catalogue::Catalogue;
 
@@ -99,11 +100,18 @@ impl Config {
             *place = number.unwrap_or(*place);
             Ok(())
         };
-        set(&mut self.sync_limit_ms, "syncLimitMs", 0, 3_600_000)?;
-        set(&mut self.direct_limit_ms, "directLimitMs", 0, 60_000)?;
-        set(&mut self.grace_ms, "graceMs", 0, 600_000)?;
+        let ms = |seconds: u32| u64::from(seconds) * 1_000;
+        set(&mut self.sync_limit_ms, "syncLimitMs", 0, ms(SYNC_SECONDS))?;
+        set(
+            &mut self.direct_limit_ms,
+            "directLimitMs",
+            0,
+            DIRECT_LIMIT_MS,
+        )?;
+        set(&mut self.grace_ms, "graceMs", 0, ms(GRACE_SECONDS))?;
+        let (least, most) = OUTPUT_BYTES;
         let output_limit = &mut self.output_limit_bytes;
-        set(output_limit, "outputLimitBytes", 4096, 1 << 40)?;
+        set(output_limit, "outputLimitBytes", least, most)?;
         Ok(())
     }
 

@@ -9,8 +9,16 @@ use serde_json::value::RawValue;
 use super::form::{Fields, Form, Subject};
 use super::limits::ANSWER_BYTES;
 
-/// What a client gives back, as MCP writes it; also what the job gets, where it fits.
-#[derive(Debug, Deserialize, Serialize)]
+/// What a client gives back, as MCP writes it. What is in it matters only where somebody accepts.
+#[derive(Debug, Deserialize)]
+struct Given<'a> {
+    action: Action,
+    #[serde(default, borrow)]
+    content: Option<&'a RawValue>,
+}
+
+/// What the job gets of it, where it fits.
+#[derive(Debug, Serialize)]
 struct Answer {
     action: Action,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,20 +44,21 @@ enum Action {
 pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> {
     // serde's derived code would take an array for a struct.
     let is_object = answer.get().starts_with('{');
-    let answer: Option<Answer> = serde_json::from_str(answer.get())
+    let given: Option<Given<'_>> = serde_json::from_str(answer.get())
         .ok()
         .filter(|_| is_object);
-    let Some(answer) = answer else {
+    let Some(Given { action, content }) = given else {
         return Err(NO_ANSWER.to_owned());
     };
-    let content = match (answer.action, &form.subject) {
+    let content = match (action, &form.subject) {
         (Action::Accept, Subject::RequestedSchema(fields)) => {
-            Some(filled_in(fields, &answer.content.unwrap_or_default())?)
+            let content = content.map(|content| serde_json::from_str(content.get()));
+            let content = content.transpose().map_err(|_| NO_ANSWER.to_owned())?;
+            Some(filled_in(fields, &content.unwrap_or_default())?)
         }
         // Nothing was typed, whatever a client sends with it.
         (Action::Accept, Subject::Url(_)) | (Action::Decline | Action::Cancel, _) => None,
     };
-    let action = answer.action;
     let text = serde_json::to_string(&Answer { action, content })
         .expect("strings, numbers and lists of strings, whose serializers do not fail");
     if text.len() > ANSWER_BYTES {

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::limits::NAMED;
+use crate::text::visible;
 
 /// One of the values.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -57,13 +58,24 @@ impl RawChoices {
         let mut values: Vec<&str> = choices.iter().map(|it| it.value.as_str()).collect();
         values.sort_unstable();
         let is_sound = !values.is_empty() && values.windows(2).all(|pair| pair[0] != pair[1]);
-        is_sound.then_some(Choices(choices))
+        // Two that look alike could not be told apart, and one may look like what it is not.
+        let is_seen = values.iter().all(|value| visible(value) == **value);
+        let choices = choices.into_iter().map(Choice::seen).collect();
+        (is_sound && is_seen).then_some(Choices(choices))
     }
 }
 
 impl Choice {
     fn untitled(value: String) -> Self {
         Self { value, title: None }
+    }
+
+    /// The same, where its title is what can be seen of it.
+    fn seen(self) -> Self {
+        Self {
+            title: self.title.as_deref().map(visible),
+            ..self
+        }
     }
 
     fn titled((value, title): (String, String)) -> Self {

@@ -6,6 +6,7 @@ use serde_json::{Map, Number, Value, json};
 use super::choice::{Choices, RawChoices};
 use super::format::Format;
 use super::number::{Bounds, whole};
+use crate::text::{visible, visible_lines};
 
 /// What a person fills in, and how it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +78,8 @@ impl Field {
     pub(super) fn parse(raw: RawField) -> Option<Self> {
         let default = raw.default.clone();
         let field = Self {
-            title: raw.title.clone(),
-            description: raw.description.clone(),
+            title: raw.title.as_deref().map(visible),
+            description: raw.description.as_deref().map(visible_lines),
             kind: Kind::parse(raw)?,
         };
         match default {
@@ -162,12 +163,19 @@ impl Kind {
     fn parse(raw: RawField) -> Option<Self> {
         let default = raw.default;
         Some(match raw.kind {
-            RawKind::String if raw.choices.is_empty() => Self::Text(Text {
-                min_length: raw.min_length,
-                max_length: raw.max_length,
-                format: raw.format,
-                default: default.as_ref().and_then(Value::as_str).map(str::to_owned),
-            }),
+            RawKind::String if raw.choices.is_empty() => {
+                let default = default.as_ref().and_then(Value::as_str);
+                // It is sent back as it is by who does not touch it, so nothing may be in it that nobody sees.
+                if default.is_some_and(|default| !is_visible_in_lines(default)) {
+                    return None;
+                }
+                Self::Text(Text {
+                    min_length: raw.min_length,
+                    max_length: raw.max_length,
+                    format: raw.format,
+                    default: default.map(str::to_owned),
+                })
+            }
             RawKind::String => {
                 let default = default.as_ref().and_then(Value::as_str).map(str::to_owned);
                 Self::One(raw.choices.parse()?, default)
@@ -271,6 +279,11 @@ fn counted(least: Option<u64>, most: Option<u64>) -> Option<String> {
         (Some(least), Some(most)) if least == most => Some(least.to_string()),
         (Some(least), Some(most)) => Some(format!("{least} to {most}")),
     }
+}
+
+/// Whether all of a text of several lines can be seen.
+fn is_visible_in_lines(text: &str) -> bool {
+    text.lines().all(|line| visible(line) == line)
 }
 
 fn bounded(kind: &str, bounds: &Bounds) -> Map<String, Value> {

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::is_scheme;
+
 /// What a text has to look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -65,12 +67,8 @@ fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
     };
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme
-            .chars()
-            .all(|it| it.is_ascii_alphanumeric() || "+-.".contains(it));
     let is_allowed = |it: char| it.is_ascii_graphic() && !"\"<>\\^`{|}".contains(it);
-    is_scheme && !rest.is_empty() && rest.chars().all(is_allowed)
+    is_scheme(scheme) && !rest.is_empty() && rest.chars().all(is_allowed)
 }
 
 /// *Source:* RFC 3339, Internet Date/Time Format.

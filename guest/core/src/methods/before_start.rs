@@ -86,6 +86,11 @@ pub(super) fn prepare<'a>(
         Ok(arguments) => arguments,
         Err(instead) => return instead.answer(world, &call.request.id, rounds).map(Err),
     };
+    // With what the user gave there may be more of them now.
+    let arguments = match called.measured(arguments) {
+        Ok(arguments) => arguments,
+        Err(text) => return Ok(Err(refused(text))),
+    };
     let mut order = match called.wanted(&arguments) {
         Ok(wanted) => Order::new(wanted, config),
         Err(text) => return Ok(Err(refused(text))),
@@ -122,12 +127,10 @@ impl Prepared<'_> {
     /// # Errors
     /// [`RpcError::Store`].
     pub(super) fn unconfirmed(self, world: &mut impl World, id: &Id) -> Result<Outcome, RpcError> {
-        match self.instead {
-            Some(instead) => instead.answer(world, id, self.rounds),
-            None => Err(RpcError::Internal(
-                "the call was not carried out: try again",
-            )),
-        }
+        let instead = self
+            .instead
+            .expect("an order lacks its permit only where there is an answer instead");
+        instead.answer(world, id, self.rounds)
     }
 }
 

@@ -6,6 +6,7 @@
 //! *Source:* MCP 2026-07-28, Tools, Calling Tools; SEP-2663, Task Creation.
 
 use super::before_start::{self, Prepared};
+use super::called_tool::{Called, called};
 use super::resume_call::{self, Wakened};
 use super::ticket::{HeldCall, Reported, WaitingCall};
 use crate::config::Config;
@@ -23,7 +24,7 @@ use crate::task::settle::Clock;
 use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
 use crate::tool::{Mode, ToolResult};
-use crate::wording;
+use crate::wording::{self, About};
 
 /// A call and who makes it.
 #[derive(Clone, Copy)]
@@ -35,13 +36,23 @@ pub(super) struct Call<'a> {
 }
 
 /// What a call is told whose idempotency key does not become free in time.
-pub(super) const ENDING: &str = "the command was not run: the task that this idempotencyKey stands for has \
-    expired, and its job is still being stopped; call again later, or with a new key";
+pub(super) fn ending(about: About) -> &'static str {
+    match about {
+        About::Run => {
+            "the command was not run: the task that this idempotencyKey stands for has expired, and its job is still being \
+             stopped; call again later, or with a new key"
+        }
+        About::Configured => {
+            "the command was not run: the task that the key of this call stands for, which is made of the arguments, has \
+             expired, and its job is still being stopped; call again later"
+        }
+    }
+}
 
-/// What a call is told whose confirmation was used before.
-const USED_UP: &str = "`requestState` was used: a command was started with this confirmation before, so nothing was \
-    run now; to run the command again, make the call without `requestState` and `inputResponses`, and it is asked for \
-    anew";
+/// What a call is told whose confirmation was used before: by a call whose job was started, or could not be.
+const USED_UP: &str = "`requestState` was used: one confirmation is for one attempt to run the command, and there was one \
+    before, whether or not it could be started, so nothing was run now; to have it run, make the call without \
+    `requestState` and `inputResponses`, and the person is asked again";
 
 /// Begins the job and waits for it a while.
 pub(super) fn handle(
@@ -61,17 +72,35 @@ pub(super) fn resume(
     cx: &Context,
     held: &HeldCall,
 ) -> Result<Outcome, RpcError> {
-    let request = Request {
-        id: held.request.clone(),
-        method: "tools/call".to_owned(),
-        params: Some(&held.params),
-    };
+    let request = request(held);
     let call = Call {
         request: &request,
         client: held.client,
     };
     let hold_until = held.deadline;
     attempt(config, world, cx, Held { call, hold_until })
+}
+
+/// The sort of the tool that a call is for.
+pub(super) fn about(config: &Config, held: &HeldCall) -> About {
+    let request = request(held);
+    let call = Call {
+        request: &request,
+        client: held.client,
+    };
+    match called(config, call) {
+        Ok(Called::Run(_)) => About::Run,
+        // One that is not there any more was configured.
+        Ok(Called::Configured(_)) | Err(_) => About::Configured,
+    }
+}
+
+fn request(held: &HeldCall) -> Request<'_> {
+    Request {
+        id: held.request.clone(),
+        method: "tools/call".to_owned(),
+        params: Some(&held.params),
+    }
 }
 
 /// A call, and until when it may wait for its idempotency key, in milliseconds since 1970.
@@ -124,9 +153,9 @@ fn attempt(
             Ok(resume_call::look_at(world, wakened, waiting, loaded))
         }
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
-        Begun::Ending(_) => refused(ENDING.to_owned()),
+        Begun::Ending(_) => refused(ending(order.about()).to_owned()),
         Begun::Unconfirmed => prepared.unconfirmed(world, id),
-        Begun::Refused(Refused::UsedUp) => Err(RpcError::InvalidParams(USED_UP.to_owned())),
+        Begun::UsedUp => Err(RpcError::InvalidParams(USED_UP.to_owned())),
         Begun::Refused(why) => refused(refusal_in_words(&why, order)),
     }
 }
@@ -136,12 +165,13 @@ pub(super) fn tool_result(id: &Id, result: ToolResult) -> Outcome {
     Outcome::Reply(reply::complete(id, CallResult::from(result)))
 }
 
-/// Whether such a client may be answered with a result of such a tool, and not only with a task.
+/// Whether such a client may be answered with a result of such a tool, and not only with a task. One that does not know
+/// tasks is never answered with one: that its tool requires tasks by now is the configuration of later calls.
 pub(super) fn is_direct(config: &Config, client: Client, mode: Mode) -> bool {
-    match mode {
-        Mode::Auto => client == Client::Plain || config.direct_limit_ms > 0,
-        Mode::Required => false,
-        Mode::Never => true,
+    match (client, mode) {
+        (Client::Plain, _) | (Client::Tasks, Mode::Never) => true,
+        (Client::Tasks, Mode::Auto) => config.direct_limit_ms > 0,
+        (Client::Tasks, Mode::Required) => false,
     }
 }
 
@@ -209,7 +239,7 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
     match refused {
         Refused::NotStarted(error, remains) => {
             let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
-            wording::not_run(error, key_is_used)
+            wording::not_run(error, key_is_used, order.about())
         }
         Refused::OtherOrder(_) if order.tool.is_some() => format!(
             "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
@@ -224,8 +254,14 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
         ),
         Refused::KeyTooLong(limit) => {
             let key = order.idempotency_key.as_deref().unwrap_or_default();
+            let subject = match order.about() {
+                About::Run => "`idempotencyKey`".to_owned(),
+                About::Configured => {
+                    format!("the key {key:?}, which is made of the arguments,")
+                }
+            };
             format!(
-                "`idempotencyKey` is too long: its {} characters are {} bytes, use at most {limit} bytes; a character \
+                "{subject} is too long: its {} characters are {} bytes, use at most {limit} bytes; a character \
                  that is not ASCII has up to four of them. Nothing was run",
                 key.chars().count(),
                 key.len()
@@ -235,7 +271,6 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
-        Refused::UsedUp => USED_UP.to_owned(),
     }
 }
 

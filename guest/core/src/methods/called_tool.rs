@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::call_tool::Call;
 use crate::config::Config;
-use crate::limits::{ECHOED_CHARS, LISTED_TOOLS};
+use crate::limits::{ARGUMENTS_BYTES, ECHOED_CHARS, LISTED_TOOLS};
 use crate::meta::Client;
 use crate::rpc::RpcError;
 use crate::rpc::members::{object, present, read, repeated, string};
@@ -105,7 +105,25 @@ impl<'a> Called<'a> {
         let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
         Ok(match self.given_twice(raw) {
             Some(argument) => Err(self.repeated(argument)),
-            None => self.values(arguments),
+            None => self
+                .values(arguments)
+                .and_then(|given| self.measured(given)),
+        })
+    }
+
+    /// The same arguments, where they are not too long to be looked at any further; the text that tells the model so
+    /// otherwise. Measures the JSON and not the strings: one control character is six bytes in a record.
+    pub(super) fn measured(
+        self,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
+        let bytes: usize = arguments.values().map(|it| it.to_string().len()).sum();
+        if bytes <= ARGUMENTS_BYTES {
+            return Ok(arguments);
+        }
+        Err(match self {
+            Self::Run(_) => Arguments::too_long(bytes),
+            Self::Configured(tool) => tool.too_long(bytes),
         })
     }
 

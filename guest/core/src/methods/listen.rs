@@ -162,8 +162,8 @@ fn task_ids(filter: &Filter<'_>, client: Client) -> Result<Option<Vec<String>>, 
     }
 }
 
-/// Those of the tasks that the caller may see, in the order in which it named them. Of too many the first ones: the
-/// acknowledgement says which.
+/// Those of the tasks that the caller may see, in the order in which it named them. Of too many names the first ones are
+/// looked up, whatever they name: the acknowledgement says which tasks it is told of.
 fn watched(
     world: &mut impl World,
     cx: &Context,
@@ -171,10 +171,8 @@ fn watched(
 ) -> Result<Vec<Watched>, RpcError> {
     let mut seen = BTreeSet::new();
     let mut tasks = Vec::new();
-    for text in texts.iter().filter(|text| seen.insert(*text)) {
-        if tasks.len() == LISTENED_TASKS {
-            break;
-        }
+    let distinct = texts.iter().filter(|text| seen.insert(*text));
+    for text in distinct.take(LISTENED_TASKS) {
         match lookup(world, cx, text) {
             Ok(loaded) => tasks.push(Watched {
                 task: loaded.facts.id.clone(),

@@ -36,16 +36,16 @@ pub(crate) fn resume(
     ticket: &str,
     why: Wake,
 ) -> Outcome {
-    let Some(ticket) = Ticket::parse(ticket) else {
-        // Only a host that mixes up its tickets gets here, and nobody knows whom to answer.
-        let error = RpcError::Internal("a request was lost: its ticket cannot be read");
-        return Outcome::Reply(reply::failure(None, &error));
-    };
     if why == Wake::Cancelled {
         // The request is over and the job goes on: clients send this too when they just do not wait any longer,
         // and a command that outlives such a client is what this server is for.
         return Outcome::Nothing;
     }
+    let Some(ticket) = Ticket::parse(ticket) else {
+        // Only a host that mixes up its tickets gets here, and nobody knows whom to answer.
+        let error = RpcError::Internal("a request was lost: its ticket cannot be read");
+        return Outcome::Reply(reply::failure(None, &error));
+    };
     let wakened = Wakened {
         config,
         cx,
@@ -105,7 +105,8 @@ fn begin(
     why: Wake,
 ) -> Result<Outcome, RpcError> {
     if why == Wake::Shutdown {
-        let refused = ToolResult::refused(call_tool::ENDING.to_owned());
+        let about = call_tool::about(config, held);
+        let refused = ToolResult::refused(call_tool::ending(about).to_owned());
         return Ok(tool_result(&held.request, refused));
     }
     call_tool::resume(config, world, cx, held)
@@ -303,7 +304,11 @@ fn ended(
             return Ok(task(call, wire::handle(facts, &terminal)));
         }
         Ending::Failed(error) if call.is_repeated => {
-            let text = run::failed_earlier(facts.id.as_str(), facts.created_at, &error.message);
+            let text = run::failed_earlier(
+                facts.about(),
+                (facts.id.as_str(), facts.created_at),
+                &error.message,
+            );
             return Ok(tool_result(&call.request, ToolResult::refused(text)));
         }
         Ending::Failed(error) => return Err(RpcError::Failed(error)),
@@ -312,7 +317,7 @@ fn ended(
     // What a configured tool gives back is its output and nothing else, unless it failed.
     let has_words = facts.tool.is_none() || result.is_error();
     let result = if call.is_repeated && has_words {
-        result.with_second_line(&run::repeated(facts.created_at))
+        result.with_second_line(&run::repeated(facts.about(), facts.created_at))
     } else {
         result
     };
@@ -332,6 +337,7 @@ fn cancelled(
                 id,
                 outcome: &status_message::as_cancelled(&outcome),
                 timeout_ms: None,
+                about: facts.about(),
             };
             tool::finished(world, facts.tool.as_deref(), ended)?.into()
         }
@@ -340,7 +346,7 @@ fn cancelled(
 }
 
 fn expired(request: &Id) -> Outcome {
-    let text = "the task's ttlSeconds has passed, so its job is stopped if it still runs, and its output is \
-                deleted; call again with a longer ttlSeconds, or without it to keep the task for ever";
+    let text = "the task's time to live has passed, so its job is stopped if it still runs, and its output is \
+                deleted; to have it run anew, call again, with a longer `ttlSeconds` or none where the call gave one";
     tool_result(request, ToolResult::refused(text.to_owned()))
 }

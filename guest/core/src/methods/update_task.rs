@@ -55,13 +55,18 @@ fn answer(
     let JobState::Running(progress) = world.inspect(id.as_str())? else {
         return Ok(());
     };
+    let mut unfit = None;
     for question in Asked::by(&progress).open {
         let answer = answers.get(&question.key);
         match answer.map(|answer| fitting(&question.form, answer)) {
             Some(Ok(fitting)) => world.answer(id.as_str(), &question.key, &fitting)?,
-            Some(Err(why)) => misfit::remember(world, id, &question.key, &why),
+            Some(Err(why)) => unfit = Some((question.key, why)),
             None => {}
         }
+    }
+    // Only the last one stays, and each commit takes its time.
+    if let Some((key, why)) = unfit {
+        misfit::remember(world, id, &key, &why);
     }
     Ok(())
 }

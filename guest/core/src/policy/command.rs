@@ -95,8 +95,26 @@ const SHELLS: [&str; 9] = [
     "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh",
 ];
 
-/// Options of shells that are followed by a word of their own.
-const WITH_VALUE: [&str; 6] = ["-o", "+o", "-O", "+O", "--rcfile", "--init-file"];
+/// The long options of shells that are followed by a word of their own. One dash is enough for them.
+const WITH_VALUE: [&str; 2] = ["init-file", "rcfile"];
+
+/// Their other long options, which are no clusters of letters where they have one dash.
+const LONG: [&str; 14] = [
+    "debug",
+    "debugger",
+    "dump-po-strings",
+    "dump-strings",
+    "help",
+    "login",
+    "noediting",
+    "noprofile",
+    "norc",
+    "posix",
+    "pretty-print",
+    "restricted",
+    "verbose",
+    "version",
+];
 
 const UNKNOWN_NAME: &str = "the name of a command is only known when it runs";
 
@@ -152,12 +170,14 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
     }
 }
 
-/// Whether nothing is run: `command -v` looks a command up, and of our own program only `run` runs any.
+/// Whether nothing is run: `command -v` looks a command up, and of our own program only `run` runs any, which may stand
+/// behind options.
 fn only_asks(name: &str, arguments: &[Word]) -> bool {
     let first = arguments.first().map(Word::beginning).unwrap_or_default();
+    let may_be_run = |word: &Word| word.text().is_none_or(|text| text == "run");
     match name {
         "command" => first.to_lowercase() == "-v",
-        "backburner" => first != "run",
+        "backburner" => !arguments.iter().any(may_be_run),
         _ => false,
     }
 }
@@ -228,25 +248,53 @@ fn visit_shell(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     let mut rest = arguments.iter();
     let mut is_line_next = false;
     while let Some(word) = rest.next() {
-        let text = word.beginning();
-        if WITH_VALUE.contains(&text.as_str()) {
-            rest.next();
-        } else if text == "-" || text.starts_with("--command") || is_flag(&text, 's') {
-            break;
-        } else if is_flag(&text, 'c') {
-            is_line_next = true;
-        } else if !text.starts_with(['-', '+']) {
-            // A script in a file is a program like any other.
-            if is_line_next {
-                visit_line(&word.line(), depth, visitor);
+        match shell_option(&word.beginning()) {
+            Some(ShellOption::Unclear) => break,
+            Some(ShellOption::Long { values }) => rest.by_ref().take(values).for_each(drop),
+            Some(ShellOption::Letters { values, is_line }) => {
+                rest.by_ref().take(values).for_each(drop);
+                is_line_next |= is_line;
             }
-            return;
+            // A script in a file is a program like any other.
+            None if is_line_next => return visit_line(&word.line(), depth, visitor),
+            None => return,
         }
     }
     visitor.doubt("a shell is told what to run in a way that is not looked at");
 }
 
-/// Whether a word is one-letter options with this one among them.
-fn is_flag(text: &str, flag: char) -> bool {
-    text.starts_with('-') && !text.starts_with("--") && text.contains(flag)
+/// What a word says to a shell that begins as its options do.
+enum ShellOption {
+    /// A long option, and how many words behind it are its own.
+    Long { values: usize },
+    /// One-letter options, how many words behind them are theirs, and whether a line to run follows.
+    Letters { values: usize, is_line: bool },
+    /// That it is told what to run in another way.
+    Unclear,
+}
+
+/// What a word says to a shell; `None` where it is no option.
+///
+/// *Source:* POSIX.1-2024, sh, Options; Bash Reference Manual, Invoking Bash.
+fn shell_option(text: &str) -> Option<ShellOption> {
+    let letters = text.strip_prefix(['-', '+'])?;
+    let name = letters.trim_start_matches('-');
+    if text == "-" || name.starts_with("command") {
+        return Some(ShellOption::Unclear);
+    }
+    if WITH_VALUE.contains(&name) {
+        return Some(ShellOption::Long { values: 1 });
+    }
+    if letters.starts_with('-') || LONG.contains(&name) {
+        return Some(ShellOption::Long { values: 0 });
+    }
+    let is_on = text.starts_with('-');
+    if is_on && letters.contains('s') {
+        return Some(ShellOption::Unclear);
+    }
+    Some(ShellOption::Letters {
+        // Each takes the next word that is left, wherever it stands among the letters.
+        values: letters.matches(['o', 'O']).count(),
+        is_line: is_on && letters.contains('c'),
+    })
 }

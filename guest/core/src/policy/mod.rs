@@ -11,6 +11,8 @@ mod command;
 mod limits;
 mod line;
 mod pattern;
+#[cfg(test)]
+mod steps;
 mod word;
 
 use self::command::{Visitor, visit, visit_line};
@@ -36,8 +38,8 @@ struct Rule {
 /// Why a command needs a confirmation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Concern<'a> {
-    /// The rules that name it, or may: pattern and reason, at least one.
-    pub(crate) rules: Vec<(&'a str, &'a str)>,
+    /// The reasons of the rules that name it, or may: at least one.
+    pub(crate) reasons: Vec<&'a str>,
     /// Why it counts for every rule, in words; `None` where it can be taken apart with certainty.
     pub(crate) doubt: Option<&'static str>,
 }
@@ -113,11 +115,9 @@ impl<'a> Look<'a> {
     fn concern(self) -> Option<Concern<'a>> {
         let rules = self.rules.iter().zip(&self.is_named);
         let found = rules.filter(|(_, is_named)| **is_named || self.doubt.is_some());
-        let rules: Vec<_> = found
-            .map(|(rule, _)| (rule.pattern.text(), rule.reason.as_str()))
-            .collect();
+        let reasons: Vec<_> = found.map(|(rule, _)| rule.reason.as_str()).collect();
         let doubt = self.doubt;
-        (!rules.is_empty()).then_some(Concern { rules, doubt })
+        (!reasons.is_empty()).then_some(Concern { reasons, doubt })
     }
 }
 

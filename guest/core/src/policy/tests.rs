@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::Rules;
+use super::steps::grow_with_length;
 use crate::config::{ConfigError, Node};
 use crate::imports::Command;
 
@@ -31,23 +32,16 @@ fn check_command(command: &Command, expect: &str) {
     let found = match policy.concern(command) {
         None => String::new(),
         Some(concern) if concern.doubt.is_some() => {
-            assert_eq!(concern.rules.len(), PATTERNS.len(), "{command:?}");
+            assert_eq!(concern.reasons.len(), PATTERNS.len(), "{command:?}");
             "all".to_owned()
         }
         Some(concern) => {
-            let first = |(pattern, _): &(&str, &str)| {
-                let first = pattern
-                    .split_whitespace()
-                    .next()
-                    .expect("a pattern has a word");
-                first.to_owned()
-            };
-            concern
-                .rules
-                .iter()
-                .map(first)
-                .collect::<Vec<_>>()
-                .join(" ")
+            let patterns = concern.reasons.iter().map(|reason| {
+                let pattern = reason.strip_prefix("because of ");
+                let first = pattern.and_then(|it| it.split_whitespace().next());
+                first.expect("a pattern has a word")
+            });
+            patterns.collect::<Vec<_>>().join(" ")
         }
     };
     assert_eq!(found, expect, "{command:?}");
@@ -108,6 +102,10 @@ fn every_command_of_a_line_is_looked_at() {
     check("x=1", "");
     check("cat <<END\nrm -r x\nEND", "");
     check("cat <<END\n$(rm -r x)\nEND", "rm");
+    check("x=$((1<<2))\nrm -r x", "rm");
+    check("((x = 1<<2))\nrm -r x", "rm");
+    check("((rm -r x))", "rm");
+    check("echo $((rm -r x))", "");
 }
 
 #[test]
@@ -136,6 +134,10 @@ fn programs_that_run_others_are_seen_through() {
     check("command -v docker", "");
     check("command docker ps", "docker");
     check("backburner run 'rm -r x'", "rm");
+    check("backburner --data-dir D run 'rm -rf x'", "rm");
+    check("backburner --data-dir=D -v run --label l -- rm -rf x", "rm");
+    check("backburner \"$x\" 'rm -rf x'", "rm");
+    check("backburner --data-dir D show \"$x\"", "");
     check("backburner ask \"Don't you?\"", "");
     check("ssh $HOST 'cd x; rm -r y'", "rm");
     check("ssh host rm -r y", "rm");
@@ -146,6 +148,15 @@ fn lines_within_lines_are_looked_at() {
     check("bash -c 'rm -r x'", "rm");
     check("sudo bash -lc 'cd x && docker ps'", "docker");
     check("bash -o pipefail -c 'rm -r x'", "rm");
+    check("bash -euo pipefail -c 'rm -r x'", "rm");
+    check("bash -ceo pipefail 'rm -r x' docker", "rm");
+    check("bash -oc pipefail 'rm -r x'", "rm");
+    check("bash -oO pipefail extglob -c 'rm -r x'", "rm");
+    check("bash +eO extglob -c 'rm -r x'", "rm");
+    check("bash --norc -norc --rcfile x -rcfile y -c 'rm -r x'", "rm");
+    check("bash -euo pipefail script.sh -r", "");
+    check("sudo sh -xeuo pipefail -c 'docker ps'", "docker");
+    check("bash -c -- 'rm -r x'", "rm");
     check("sh -c \"sh -c 'rm -r x'\"", "rm");
     check("eval rm '-r x'", "rm");
     check("trap 'rm -r x' EXIT", "rm");
@@ -209,6 +220,7 @@ fn what_cannot_be_taken_apart_counts_for_every_rule() {
         "curl x | sh",
         "curl x | sudo bash -",
         "bash <<END\nrm -r x\nEND",
+        "x=$[1<<2]\nrm -r x",
         "bash -s x",
         "bash -c \"$x\"",
         "sudo $x",
@@ -245,28 +257,29 @@ fn a_concern_has_the_reasons_in_order() {
     let policy = policy();
     let line = Command::Shell("docker ps; rm -r x".to_owned());
     let concern = policy.concern(&line).expect("it is named");
-    let expect = [
-        ("rm ... -*r* ...", "because of rm ... -*r* ..."),
-        ("docker ...", "because of docker ..."),
-    ];
-    assert_eq!(concern.rules, expect);
+    let expect = ["because of rm ... -*r* ...", "because of docker ..."];
+    assert_eq!(concern.reasons, expect);
     assert_eq!(concern.doubt, None);
 }
 
 #[test]
 fn a_long_command_is_compared_in_time() {
-    let long = [
-        format!("rm {}", "-x ".repeat(10_000)),
-        format!("sudo {}", "rm ".repeat(10_000)),
-        format!("xargs {}", "sh ".repeat(10_000)),
-        format!("docker{}", "r".repeat(30_000)),
-        "sh -c ".repeat(5_000),
-        "eval ".repeat(5_000),
-        format!("rm {}", "$x ".repeat(10_000)),
-        format!("rm {}", "* ".repeat(10_000)),
-    ];
-    for line in long {
-        policy().concern(&Command::Shell(line));
+    let policy = policy();
+    for (first, part) in [
+        ("rm ", "-x "),
+        ("sudo ", "rm "),
+        ("xargs ", "sh "),
+        ("docker", "r"),
+        ("", "sh -c "),
+        ("", "eval "),
+        ("rm ", "$x "),
+        ("rm ", "* "),
+        ("flock x ", "'a b' "),
+    ] {
+        grow_with_length(part, 1_500, |times| {
+            let line = format!("{first}{}", part.repeat(times));
+            policy.concern(&Command::Shell(line));
+        });
     }
 }
 

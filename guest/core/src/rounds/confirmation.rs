@@ -59,7 +59,7 @@ pub(crate) fn is_confirmed(answer: &Map<String, Value>) -> bool {
 /// Why the policy asks for it, in words for whom it may concern.
 pub(crate) fn because(concern: &Concern<'_>) -> String {
     let mut reasons: Vec<&str> = Vec::new();
-    for (_, reason) in &concern.rules {
+    for reason in &concern.reasons {
         if !reasons.contains(reason) {
             reasons.push(reason);
         }

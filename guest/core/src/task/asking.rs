@@ -5,10 +5,8 @@
 use super::{TaskId, misfit, status_message};
 use crate::imports::{Progress, Store, World};
 use crate::input::{Asked, Modes, Open, Requests};
+use crate::limits::SHOWN_CHARS;
 use crate::text::{duration, is_hidden, shorten};
-
-/// How much of a question a status message shows, in characters: enough to know what it is about.
-const SHOWN_CHARS: usize = 200;
 
 /// Who looks at a task.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use super::{Durable, TaskId, spec};
 use crate::imports::{
     Change, Expectation, JobSpec, StartError, Store, StoreError, StoreErrorKind, World,
 };
-use crate::limits::CONFLICT_ATTEMPTS;
+use crate::limits::{CONFLICT_ATTEMPTS, END_BYTES, STORE_VALUE_BYTES};
 use crate::outcome::Context;
 use crate::rpc::RpcError;
 
@@ -29,6 +29,8 @@ pub(crate) enum Begun {
     Ending(TaskId),
     /// Nothing: a person has to confirm it first, and no earlier call made it.
     Unconfirmed,
+    /// Nothing: the confirmation was used before, for a job that was started or could not be.
+    UsedUp,
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -43,10 +45,8 @@ pub(crate) enum Refused {
     OtherOrder(Vec<&'static str>),
     /// The idempotency key is longer than this many bytes.
     KeyTooLong(usize),
-    /// The order is longer than what the store takes.
+    /// The order is longer than what the store takes beside its end.
     OrderTooLong,
-    /// The confirmation has started a job before.
-    UsedUp,
 }
 
 /// Where the entry of an idempotency key is, and what has to be true of it.
@@ -100,7 +100,7 @@ fn attempt(
         Some(slot) => Some((slot, claim(world, cx.now, slot)?)),
     };
     match claim {
-        None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::Refused(Refused::UsedUp))),
+        None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::UsedUp)),
         None => create(world, cx, order, None),
         Some((slot, Claim::Free(expect))) => create(world, cx, order, Some((slot, expect))),
         Some((_, Claim::Taken(loaded))) => join(world, order, *loaded),
@@ -125,7 +125,11 @@ fn create(
         Permit::Once(confirmation) => others.push(confirmation.use_up()),
     }
     let record = record(TaskId::from_random_bytes(world.random_bytes()), cx, order);
-    others.extend(indexes(&record.facts, slot)?);
+    // A task whose end cannot be written down would have none.
+    if record.to_text().len() > STORE_VALUE_BYTES - END_BYTES {
+        return Ok(Some(Begun::Refused(Refused::OrderTooLong)));
+    }
+    others.extend(indexes(&record.facts, slot));
     match write(world, record, Expectation::Absent, others) {
         Ok(facts) => Ok(Some(match start(world, cx.now, &facts, &order.spec) {
             Start::Started => Begun::Task(facts),
@@ -168,13 +172,13 @@ fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
     }
 }
 
-fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
+fn indexes(facts: &Facts, slot: Slot<'_>) -> Vec<Change> {
     let put = |key: String, value: String, expect| Change::Put { key, value, expect };
-    let owner = Owner::new(&facts.principal)?.task(facts.created_at, &facts.id);
-    let mut changes = vec![
-        put(keys::live(&facts.id), "{}".to_owned(), Expectation::Absent),
-        put(owner, "{}".to_owned(), Expectation::Absent),
-    ];
+    let mut changes = vec![put(
+        keys::live(&facts.id),
+        "{}".to_owned(),
+        Expectation::Absent,
+    )];
     if let Some(moment) = facts.expires_at() {
         let key = keys::expiry(moment, &facts.id);
         changes.push(put(key, "{}".to_owned(), Expectation::Absent));
@@ -182,7 +186,7 @@ fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
     if let Some((slot, expect)) = slot {
         changes.push(put(slot.to_owned(), idempotency::entry(&facts.id), expect));
     }
-    Ok(changes)
+    changes
 }
 
 /// Gives the task of an earlier call for this one's, and never starts its job: one that is not known may have run,

@@ -1,11 +1,13 @@
 //! From a live record and what its job says to the task's state.
 
-use super::record::{Ending, Facts, Live, TaskError, Terminal};
-use super::{TaskId, status_message};
+use super::call_result::CallResult;
+use super::record::{Ending, Facts, Live, State, TaskError, TaskRecord, Terminal};
+use super::status_message;
 use crate::imports::{
     End, Failure, JobOutcome, JobState, Jobs, Loss, Progress, StopCause, StopReason,
 };
-use crate::tool::{self, Ended};
+use crate::limits::STORE_VALUE_BYTES;
+use crate::tool::{self, Ended, ToolResult};
 use crate::wording;
 
 /// The state of a task whose end nobody has written down.
@@ -56,24 +58,34 @@ fn from_outcome(
     live: Live,
     outcome: &JobOutcome,
 ) -> Result<Derived, Failure> {
-    let id = &facts.id;
     Ok(match (outcome.stopped, &outcome.end) {
         (Some(StopCause::Expired), _) => Derived::Expired,
         (_, End::Lost(Loss::NeverStarted)) if live.cancel_requested => {
-            Derived::NeverRan(cancelled(jobs, id, outcome))
+            Derived::NeverRan(cancelled(jobs, facts, outcome))
         }
-        (_, End::Lost(loss @ Loss::NeverStarted)) => {
-            Derived::NeverRan(failed(jobs, id, outcome, wording::lost(*loss)))
-        }
-        (Some(StopCause::Cancelled), _) => Derived::Ended(cancelled(jobs, id, outcome)),
+        (_, End::Lost(loss @ Loss::NeverStarted)) => Derived::NeverRan(failed(
+            jobs,
+            facts,
+            outcome,
+            wording::lost(*loss, facts.about()),
+        )),
+        (Some(StopCause::Cancelled), _) => Derived::Ended(cancelled(jobs, facts, outcome)),
         // That the job was stopped, before anybody knew it, is in the record alone: the files that said so are gone.
         (_, End::Lost(Loss::Files)) if live.cancel_requested => {
-            Derived::Ended(cancelled(jobs, id, outcome))
+            Derived::Ended(cancelled(jobs, facts, outcome))
         }
-        (_, End::Lost(loss)) => Derived::Ended(failed(jobs, id, outcome, wording::lost(*loss))),
-        (Some(StopCause::ShutDown), _) => {
-            Derived::Ended(failed(jobs, id, outcome, wording::shut_down()))
-        }
+        (_, End::Lost(loss)) => Derived::Ended(failed(
+            jobs,
+            facts,
+            outcome,
+            wording::lost(*loss, facts.about()),
+        )),
+        (Some(StopCause::ShutDown), _) => Derived::Ended(failed(
+            jobs,
+            facts,
+            outcome,
+            wording::shut_down(facts.about()),
+        )),
         (Some(StopCause::TimedOut) | None, _) => Derived::Ended(completed(jobs, facts, outcome)?),
     })
 }
@@ -97,27 +109,54 @@ fn completed(
         id: facts.id.as_str(),
         outcome,
         timeout_ms,
+        about: facts.about(),
     };
     let result = tool::finished(jobs, facts.tool.as_deref(), ended)?;
-    Ok(Terminal {
+    let terminal = Terminal {
         ended_at: outcome.ended_at,
-        status_message: wording::end(outcome, timeout_ms),
+        status_message: wording::end(outcome, timeout_ms, facts.about()),
         ending: Ending::Completed(result.into()),
-    })
+    };
+    Ok(kept(facts, terminal))
 }
 
-fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome) -> Terminal {
+/// The end as it can be written down: a result that does not fit into the record beside what the call was is not kept.
+/// Decided by lengths alone, so that whoever derives it gets the same, whatever the store is able to do at the moment.
+fn kept(facts: &Facts, terminal: Terminal) -> Terminal {
+    let record = TaskRecord {
+        facts: facts.clone(),
+        state: State::Terminal(terminal),
+    };
+    let bytes = record.to_text().len();
+    let State::Terminal(terminal) = record.state else {
+        unreachable!("it was made one above");
+    };
+    if bytes <= STORE_VALUE_BYTES {
+        return terminal;
+    }
+    let text = format!(
+        "{}, but its result cannot be kept: with what the call gave it, it is {bytes} bytes long, and at most \
+         {STORE_VALUE_BYTES} are kept. Have the command write its output to a file, or its input read from one",
+        terminal.status_message
+    );
+    Terminal {
+        ending: Ending::Completed(CallResult::from(ToolResult::refused(text))),
+        ..terminal
+    }
+}
+
+fn cancelled(jobs: &mut impl Jobs, facts: &Facts, outcome: &JobOutcome) -> Terminal {
     Terminal {
         ended_at: outcome.ended_at,
-        status_message: status_message::cancelled(jobs, id, outcome),
+        status_message: status_message::cancelled(jobs, facts, outcome),
         ending: Ending::Cancelled,
     }
 }
 
-fn failed(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome, message: String) -> Terminal {
+fn failed(jobs: &mut impl Jobs, facts: &Facts, outcome: &JobOutcome, message: String) -> Terminal {
     Terminal {
         ended_at: outcome.ended_at,
-        status_message: status_message::with_last_line(jobs, id, outcome, message.clone()),
+        status_message: status_message::with_last_line(jobs, &facts.id, outcome, message.clone()),
         ending: Ending::Failed(TaskError::internal(message)),
     }
 }

@@ -2,9 +2,8 @@
 //! later the tombstone removed.
 
 use super::durable::{Found, Loaded, load};
-use super::keys::{self, Owner};
-use super::record::{Facts, Tombstone};
-use super::{TaskId, idempotency};
+use super::record::Tombstone;
+use super::{TaskId, idempotency, keys};
 use crate::imports::{
     Change, End, Entry, Expectation, Failure, JobOutcome, JobState, Jobs, Loss, StopReason, Store,
     World,
@@ -108,13 +107,7 @@ fn burial(
     loaded: &Loaded,
     tombstone: &Tombstone,
 ) -> Result<Vec<Change>, RpcError> {
-    let Facts {
-        id,
-        principal,
-        created_at,
-        ..
-    } = &*loaded.facts;
-    let owner = Owner::new(principal)?.task(*created_at, id);
+    let id = &loaded.facts.id;
     let mut changes = vec![
         Change::Put {
             key: keys::task(id),
@@ -123,7 +116,6 @@ fn burial(
         },
         remove(keys::live(id)),
         remove(keys::misfit(id)),
-        remove(owner),
     ];
     changes.extend(idempotency::release(store, &loaded.facts)?);
     Ok(changes)

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `task/<id>` | the task's record, later its tombstone |
 //! | `live/<id>` | that nobody has written down the task's end yet |
-//! | `owner/<principal>/<time>/<id>` | whose the task is, by creation |
 //! | `expiry/<time>/<id>` | when something has to go: the task, later its tombstone |
 //! | `key/<principal>/<key>` | which task an idempotency key of `run` stands for: its id as JSON text |
 //! | `misfit/<id>` | why the last answer to a question of the task did not fit |
@@ -15,12 +14,14 @@
 //!
 //! Times have 20 digits, so that keys sort as numbers do. A principal is escaped, so that it ends at the
 //! next `/` whatever characters it has; an idempotency key comes last and needs no escaping. The name of a tool has no
-//! character that would.
+//! character that would; where it leaves no room for a key, a digest stands for it.
 
 use std::fmt::Write;
 
+use sha2::{Digest as _, Sha256};
+
 use super::TaskId;
-use crate::limits::{ESCAPED_PRINCIPAL_BYTES, STORE_KEY_BYTES};
+use crate::limits::{ESCAPED_PRINCIPAL_BYTES, IDEMPOTENCY_KEY_BYTES, STORE_KEY_BYTES};
 use crate::rpc::RpcError;
 
 /// The prefix of all live tasks.
@@ -108,11 +109,6 @@ impl Owner {
         Ok(Self(escaped))
     }
 
-    /// Where it says that a task of this owner was created at `time`, in milliseconds since 1970.
-    pub(crate) fn task(&self, time: u64, id: &TaskId) -> String {
-        format!("owner/{}/{time:020}/{}", self.0, id.as_str())
-    }
-
     /// How many bytes an idempotency key of this owner may have in calls of this configured tool, or of `run`.
     pub(crate) fn idempotency_key_bytes(&self, tool: Option<&str>) -> usize {
         STORE_KEY_BYTES.saturating_sub(self.idempotency_keys(tool).len())
@@ -126,9 +122,67 @@ impl Owner {
     }
 
     fn idempotency_keys(&self, tool: Option<&str>) -> String {
-        match tool {
-            None => format!("key/{}/", self.0),
-            Some(tool) => format!("toolkey/{}/{tool}/", self.0),
+        let Some(tool) = tool else {
+            return format!("key/{}/", self.0);
+        };
+        let named = format!("toolkey/{}/{tool}/", self.0);
+        if named.len() + IDEMPOTENCY_KEY_BYTES <= STORE_KEY_BYTES || tool.len() <= DIGEST_CHARS {
+            return named;
         }
+        format!("toolkey/{}/{}/", self.0, digest(tool))
+    }
+}
+
+/// How long what [`digest`] makes is, in characters.
+const DIGEST_CHARS: usize = 33;
+
+/// What stands for the name of a tool where that is too long. No name begins like it.
+fn digest(tool: &str) -> String {
+    let hash = Sha256::digest(tool.as_bytes());
+    let half = hash[..16].iter().map(|byte| format!("{byte:02x}"));
+    format!("~{}", half.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::Owner;
+
+    #[test]
+    fn a_key_has_room_whatever_the_principal_and_the_tool_are_called() {
+        for principal in ["user".to_owned(), "p".repeat(256), "p".repeat(400)] {
+            let owner = Owner::new(&principal).expect("it can be recorded");
+            for tool in [
+                None,
+                Some("t".repeat(33)),
+                Some("t".repeat(34)),
+                Some("t".repeat(128)),
+            ] {
+                let tool = tool.as_deref();
+                let room = owner.idempotency_key_bytes(tool);
+                assert!(room >= 69, "{} {tool:?}: {room}", principal.len());
+                let longest = "k".repeat(room);
+                let key = owner.idempotency_key(tool, &longest).expect("it has room");
+                assert_eq!(key.len(), 512);
+                assert_eq!(owner.idempotency_key(tool, &format!("{longest}k")), None);
+            }
+        }
+    }
+
+    #[test]
+    fn each_tool_has_keys_of_its_own_however_long_its_name_is() {
+        let owner = Owner::new(&"p".repeat(400)).expect("it can be recorded");
+        let names: Vec<String> = (0..20)
+            .map(|it| format!("{}{it:02}", "t".repeat(126)))
+            .collect();
+        let keys: BTreeSet<_> = names
+            .iter()
+            .map(|name| owner.idempotency_key(Some(name), "k").expect("it is short"))
+            .collect();
+        assert_eq!(keys.len(), names.len());
+        let short = Owner::new("user").expect("it can be recorded");
+        let key = short.idempotency_key(Some(&names[0]), "k");
+        assert_eq!(key, Some(format!("toolkey/user/{}/k", names[0])));
     }
 }

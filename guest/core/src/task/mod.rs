@@ -17,6 +17,7 @@ pub(crate) mod keys;
 pub(crate) mod lookup;
 pub(crate) mod misfit;
 pub(crate) mod order;
+mod page;
 pub(crate) mod permit;
 pub(crate) mod poll_interval;
 pub(crate) mod record;

@@ -5,6 +5,7 @@ use crate::imports::JobSpec;
 use crate::task::permit::Permit;
 use crate::tool::Wanted;
 use crate::tool::configured::Recorded;
+use crate::wording::About;
 
 /// A job to run as a task.
 #[derive(Clone, Debug)]
@@ -55,5 +56,10 @@ impl Order {
     /// The name of the configured tool that is called; `None` for `run`.
     pub(crate) fn tool_name(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.name.as_str())
+    }
+
+    /// The sort of the tool that is called.
+    pub(crate) fn about(&self) -> About {
+        About::tool(self.tool.as_ref())
     }
 }

@@ -4,6 +4,9 @@
 //! for it, and how.
 
 use super::keys;
+use super::page::page;
+use super::settle::Clock;
+use super::sweep::Swept;
 use crate::imports::{Change, Entry, Expectation, Store, StoreError};
 use crate::limits::{SWEEP_CONFIRMATIONS, USED_CONFIRMATION_MS};
 
@@ -52,13 +55,12 @@ impl Confirmation {
     }
 }
 
-/// Forgets confirmations that nobody accepts any more. Gives the moment at which there is more to forget, in milliseconds
-/// since 1970; `None` where only another confirmation can make it necessary.
+/// Forgets confirmations that nobody accepts any more.
 ///
 /// # Errors
 /// Those of [`Store`].
-pub(super) fn sweep(store: &mut impl Store, now: u64) -> Result<Option<u64>, StoreError> {
-    let entries = store.scan(keys::USED_STATE, None, SWEEP_CONFIRMATIONS)?;
+pub(super) fn sweep(store: &mut impl Store, now: u64) -> Result<Swept, StoreError> {
+    let entries = page(store, keys::USED_STATE, None, SWEEP_CONFIRMATIONS)?;
     let moment = |entry: &Entry| keys::parse_used_state(&entry.key).unwrap_or(now);
     let due = entries.iter().filter(|entry| moment(entry) <= now);
     let changes: Vec<Change> = due
@@ -68,9 +70,13 @@ pub(super) fn sweep(store: &mut impl Store, now: u64) -> Result<Option<u64>, Sto
         })
         .collect();
     let is_another_page = changes.len() == SWEEP_CONFIRMATIONS as usize;
-    if !changes.is_empty() {
+    let clock = if changes.is_empty() {
+        Clock::Fresh
+    } else {
         store.commit(changes)?;
-    }
+        Clock::Old
+    };
     let next = entries.iter().map(moment).find(|moment| *moment > now);
-    Ok(if is_another_page { Some(now) } else { next })
+    let next = if is_another_page { Some(now) } else { next };
+    Ok(Swept { next, clock })
 }

@@ -10,6 +10,7 @@ use super::{TaskId, spec};
 use crate::imports::JobSpec;
 use crate::limits::{START_LIMIT_MS, START_WINDOW_MS, TOMBSTONE_MS};
 use crate::tool::configured::Recorded;
+use crate::wording::About;
 
 /// What can be under `task/<id>`. The tag is the kind and its format number; it comes first, so that what
 /// follows is read in one pass.
@@ -198,6 +199,11 @@ impl Facts {
     /// The name of the configured tool that was called; `None` for `run`.
     pub(crate) fn tool_name(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.name.as_str())
+    }
+
+    /// The sort of the tool that was called.
+    pub(crate) fn about(&self) -> About {
+        About::tool(self.tool.as_ref())
     }
 
     /// What is to run; `None` where the record was damaged.

@@ -33,8 +33,8 @@ pub(crate) enum Clock {
 }
 
 /// Finds out a task's state. Where the job is not known and the clock is old, that is to be asked again at once. The
-/// first reader of an end writes it down; where it cannot, for example since
-/// the disk is full, the answer is the same, as the job keeps it.
+/// first reader of an end writes it down; where it cannot, for example since the disk is full, the answer is the same, as
+/// the job keeps it.
 ///
 /// # Errors
 /// [`RpcError::Store`], [`RpcError::Jobs`], and [`RpcError::UnknownTask`] where the task was taken back

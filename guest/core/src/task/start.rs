@@ -4,10 +4,10 @@
 //! of a job may be deleted behind the server's back.
 
 use super::durable::{Found, Loaded, load};
-use super::idempotency;
-use super::keys::{self, Owner};
+
 use super::record::{Ending, Facts, Live, State, TaskError, Terminal};
 use super::settle::end;
+use super::{idempotency, keys};
 use crate::imports::{
     Change, Expectation, JobSpec, StartError, StartErrorKind, StopReason, Store, StoreErrorKind,
     World,
@@ -51,7 +51,7 @@ pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, spec: &JobS
 
 /// The end of a task whose job could not be started. Only who gets the task by its idempotency key reads it.
 fn not_run(now: u64, facts: &Facts, error: &StartError) -> Terminal {
-    let message = wording::not_run(error, facts.idempotency_key.is_some());
+    let message = wording::not_run(error, facts.idempotency_key.is_some(), facts.about());
     Terminal {
         ended_at: now,
         status_message: message.clone(),
@@ -109,16 +109,12 @@ fn is_conflict(error: &RpcError) -> bool {
 /// Removes a task that nobody was told of.
 fn remove(store: &mut impl Store, loaded: &Loaded) -> Result<(), RpcError> {
     let facts = &loaded.facts;
-    let owner = Owner::new(&facts.principal)?;
     let mut changes = vec![Change::Remove {
         key: keys::task(&facts.id),
         // Whoever shares the task meanwhile keeps it.
         expect: Expectation::WrittenBy(loaded.version),
     }];
-    let mut indexes = vec![
-        keys::live(&facts.id),
-        owner.task(facts.created_at, &facts.id),
-    ];
+    let mut indexes = vec![keys::live(&facts.id)];
     indexes.extend(
         facts
             .expires_at()

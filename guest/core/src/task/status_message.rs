@@ -2,16 +2,25 @@
 
 use crate::imports::{JobOutcome, Jobs, Progress, StopCause};
 use crate::text::{duration, last_line};
-use crate::wording;
+use crate::wording::{self, About};
 
 use super::TaskId;
+use super::record::Facts;
 
 /// What a new task says.
 pub(crate) const STARTED: &str = "the job was started";
 
 /// What the handle says that a repeated call gets, as nothing was started for it.
-pub(crate) const STARTED_EARLIER: &str =
-    "the earlier call with this idempotencyKey started the job; nothing was run now";
+pub(crate) fn started_earlier(about: About) -> &'static str {
+    match about {
+        About::Run => {
+            "the earlier call with this idempotencyKey started the job; nothing was run now"
+        }
+        About::Configured => {
+            "the earlier call with the same key, which is made of the arguments, started the job; nothing was run now"
+        }
+    }
+}
 
 /// What a task says whose job is not known yet.
 pub(crate) const STARTING: &str = "the job is about to start";
@@ -37,9 +46,9 @@ pub(crate) fn working(jobs: &mut impl Jobs, id: &TaskId, progress: &Progress) ->
 }
 
 /// How a job was cancelled, and where it was: such a task has no result that would say so.
-pub(crate) fn cancelled(jobs: &mut impl Jobs, id: &TaskId, outcome: &JobOutcome) -> String {
-    let words = wording::end(&as_cancelled(outcome), None);
-    with_last_line(jobs, id, outcome, words)
+pub(crate) fn cancelled(jobs: &mut impl Jobs, facts: &Facts, outcome: &JobOutcome) -> String {
+    let words = wording::end(&as_cancelled(outcome), None, facts.about());
+    with_last_line(jobs, &facts.id, outcome, words)
 }
 
 /// The outcome of a job whose task was cancelled. One that was cancelled before its job was known may have been

@@ -53,7 +53,7 @@ pub(crate) fn created(facts: &Durable<Facts>, now: u64) -> Task<'_> {
 
 /// The handle of a task that an earlier call created and that nobody knows to have ended.
 pub(crate) fn created_earlier(facts: &Durable<Facts>, now: u64) -> Task<'_> {
-    working(facts, now, status_message::STARTED_EARLIER)
+    working(facts, now, status_message::started_earlier(facts.about()))
 }
 
 /// A task whose job runs.

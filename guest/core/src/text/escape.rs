@@ -1,7 +1,7 @@
 //! Tells text from the sequences that steer a terminal.
 //!
-//! A state machine of our own, since the crate may use only serde, serde_json and uuid, and what is needed
-//! of a terminal is small: the sequences that move within a line or erase it, and the ends of all others.
+//! A state machine of our own, since what is needed of a terminal is small: the sequences that move within a line or erase
+//! it, and the ends of all others. A crate for it would know a whole terminal, and would be in the component.
 //!
 //! *Source:* ECMA-48, 5.4 Control sequences and 5.6 Control strings; for `BEL` as the end of an operating
 //! system command, xterm's "Control Sequences".

@@ -51,6 +51,12 @@ pub(crate) fn visible(text: &str) -> String {
     seen.map(|(_, character)| character).collect()
 }
 
+/// A text of several lines without their hidden characters.
+pub(crate) fn visible_lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(visible).collect();
+    lines.join("\n")
+}
+
 /// Whether a character decides whether those beside it join to one form.
 ///
 /// *Source:* Unicode 17, chapter 23, Special Areas and Format Characters, Cursive Connection and Ligatures.

@@ -14,12 +14,14 @@ mod screen;
 mod shorten;
 mod stdout;
 mod time;
+mod uri;
 #[cfg(test)]
 pub(crate) mod written;
 
 pub(crate) use excerpt::Excerpt;
-pub(crate) use hidden::{is_hidden, revealed, visible};
+pub(crate) use hidden::{is_hidden, revealed, visible, visible_lines};
 pub(crate) use output::{last_line, output};
 pub(crate) use shorten::shorten;
 pub(crate) use stdout::{rendered, stdout_bytes, stdout_text};
 pub(crate) use time::{duration, iso8601};
+pub(crate) use uri::is_scheme;

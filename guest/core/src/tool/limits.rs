@@ -1,9 +1,5 @@
 //! The bounds of what tools are called with and of what they give back, each with its reason.
 
-/// How long all arguments of a call together may be, in bytes of JSON. They are kept in the record of the task, and the
-/// store takes 1 MiB a value: this leaves half of it for everything else.
-pub(crate) const ARGUMENTS_BYTES: usize = 512 * 1024;
-
 /// How long one string that the operating system gets may be, in bytes: Linux takes 128 KiB for an argument
 /// or a variable, its end marker included.
 pub(crate) const STRING_BYTES: usize = 128 * 1024 - 1;
@@ -47,18 +43,8 @@ pub(crate) const LISTED_NAMES: usize = 20;
 /// *Source:* MCP 2026-07-28, Tools, Tool Names.
 pub(crate) const TOOL_NAME_CHARS: usize = 128;
 
-/// The longest grace period, in seconds: whoever cancels does not want to wait longer than ten minutes.
-pub(crate) const GRACE_SECONDS: u32 = 600;
-
-/// How long a call may wait for its job, in seconds, before it is told that the job goes on: an hour, after which no
-/// client's connection is still open.
-pub(crate) const SYNC_SECONDS: u32 = 3_600;
-
-/// How many bytes of a job's output are kept at most, 1 TiB, and at least.
-pub(crate) const OUTPUT_BYTES: (u64, u64) = (4_096, 1 << 40);
-
 /// How many bytes of stdout may become a result as they are: in base64 two thirds of what the store takes, which leaves
-/// room for what the call was.
+/// room for what most calls were. One that was longer than that has no such result.
 pub(crate) const RESULT_STDOUT_BYTES: usize = 512 * 1024;
 
 /// How long a result may be, in bytes of JSON, for the same reason: JSON that is also sent as text is in it twice.
@@ -66,6 +52,14 @@ pub(crate) const RESULT_BYTES: usize = 768 * 1024;
 
 /// How much of an output that cannot be used is shown, in bytes: enough to see what it is.
 pub(crate) const UNUSABLE_SHOWN_BYTES: usize = 2 * 1024;
+
+/// How much the check of a value against a schema may take, in units of 16 bytes of mistakes: 48 MiB, as an instance has 128
+/// and holds the value, too. Some 150 000 mistakes near the top of a value, or half a second of work.
+pub(crate) const VALIDATION_UNITS: usize = 3 * 1024 * 1024;
+
+/// How many schemas may be applied within each other when a value is checked: four for each of the 128 levels that JSON
+/// may have here, and shallow enough for an instance's stack.
+pub(crate) const VALIDATION_NESTING: usize = 512;
 
 /// How deep the alternatives of a schema are looked into for words.
 pub(crate) const ALTERNATIVES_DEPTH: usize = 3;

@@ -16,6 +16,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::imports::{Failure, JobOutcome, Jobs};
+use crate::wording::About;
 use configured::Recorded;
 use run::Arguments;
 
@@ -88,6 +89,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) outcome: &'a JobOutcome,
     /// How long it was allowed to run, in milliseconds, where that ended it and is known.
     pub(crate) timeout_ms: Option<u64>,
+    /// The sort of tool that was called.
+    pub(crate) about: About,
 }
 
 /// The result of a job that has ended, of the tool that its record names; of `run` where it names none.

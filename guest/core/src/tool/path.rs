@@ -1,5 +1,7 @@
 //! Paths as text: nothing here looks at a disk, so links are not followed and nothing has to exist.
 
+use crate::config::{ConfigError, Node};
+
 /// `path`, made absolute by `base`; `None` where it is relative and there is no base.
 pub(crate) fn absolute(base: Option<&str>, path: &str) -> Option<String> {
     if path.starts_with('/') {
@@ -7,6 +9,18 @@ pub(crate) fn absolute(base: Option<&str>, path: &str) -> Option<String> {
     }
     let base = base?.trim_end_matches('/');
     Some(format!("{base}/{path}"))
+}
+
+/// The path at this node, made absolute by `base`.
+///
+/// # Errors
+/// Where it is none, or relative without a base.
+pub(crate) fn path_at(node: &Node<'_>, base: Option<&str>) -> Result<String, ConfigError> {
+    absolute(base, node.words()?).ok_or_else(|| {
+        node.error(
+            "has to be an absolute path, since there is no `baseDirectory` for a relative one",
+        )
+    })
 }
 
 /// Whether an absolute path is this directory or something below it, component by component, after `.` and `..` are

@@ -12,6 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::limits::{QUESTION_CHARS, QUESTION_KEY_CHARS};
+use crate::config::escaped;
 use crate::input::Form;
 use crate::text::is_hidden;
 
@@ -25,7 +26,9 @@ const EXPECTED: &str = "has to be an array of names of arguments, which are aske
     `message` and `arguments`, which are asked for one after the other";
 
 const FORM_EXPECTED: &str = "cannot be asked for: a question can ask for a string, a number, an integer, a boolean, or \
-    one or several of some strings, so the `type` of the argument has to say which";
+    one or several of some strings, and the `type` of the argument has to say which; a `format` can be email, uri, date or \
+    date-time; lengths and numbers of items have to be whole numbers, and a `minimum` or `maximum` a number; a `default` has \
+    to fit all of that; and no choice or default may have a character that nobody sees";
 
 /// All questions of a tool, in the order in which they are asked; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +128,7 @@ impl<'a> Reader<'a> {
         };
         let known = ["key", "message", "arguments"];
         if let Some(name) = members.keys().find(|name| !known.contains(&name.as_str())) {
-            let name = name.replace('~', "~0").replace('/', "~1");
+            let name = escaped(name);
             let reason = "is unknown: a question has `key`, `message` and `arguments`";
             return Err(wrong(format!("{at}/{name}"), reason));
         }

@@ -9,7 +9,7 @@ use crate::promises::{Answer, Promises};
 use crate::support::faults::Fault;
 use crate::support::host::parse;
 use crate::support::interference::{self, Call, Interference};
-use crate::support::messages::{Client, elicitation, request, run, with_elicitation};
+use crate::support::messages::{Client, call, elicitation, request, run, with_elicitation};
 use crate::support::random::Random;
 use crate::support::{FakeWorld, Host};
 
@@ -25,6 +25,9 @@ const COMMANDS: [&str; 10] = [
     "sleep 0.2; ask boolean; sleep 1; exit 4",
     "ask text count; echo on",
 ];
+
+/// What the configured tool is called with.
+const TOOL_ARGUMENTS: [&str; 4] = ["0", "1; echo hi; exit 3", "40", "2; lose"];
 
 const FAULTS: [Fault; 4] = [
     Fault::NoSpace,
@@ -65,9 +68,12 @@ impl Simulation {
             ],
             questions: Questions::default(),
             hosts: vec![
-                Host::new(&config(""), "a"),
-                Host::new(&config(r#""directLimitMs":0,"syncLimitMs":500,"#), "a"),
-                Host::new(&config(""), "b"),
+                Host::new(&config("", "auto"), "a"),
+                Host::new(
+                    &config(r#""directLimitMs":0,"syncLimitMs":500,"#, "auto"),
+                    "a",
+                ),
+                Host::new(&config("", "auto"), "b"),
             ],
             promises: Promises::default(),
             requests: 0,
@@ -90,6 +96,7 @@ impl Simulation {
             84..86 => self.hosts[host].pending.clear(),
             86..88 => self.lose(),
             88..90 => self.jump(host),
+            90..93 => self.configure(host),
             _ => self.wait(),
         }
         Promises::hold(&self.world);
@@ -124,8 +131,7 @@ impl Simulation {
         assert_eq!(store.keys("live/"), Vec::<&str>::new());
         assert_eq!(store.keys("expiry/"), Vec::<&str>::new());
         assert_eq!(store.keys("used-state/"), Vec::<&str>::new());
-        assert_eq!(store.keys("owner/").len(), store.keys("task/").len());
-        for key in store.keys("key/") {
+        for key in [store.keys("key/"), store.keys("toolkey/")].concat() {
             let id = store.value(key).expect("listed above").trim_matches('"');
             assert!(
                 store.value(&format!("task/{id}")).is_some(),
@@ -136,6 +142,9 @@ impl Simulation {
     }
 
     fn call(&mut self, host: usize) {
+        if self.random.once_in(4) {
+            return self.call_tool(host);
+        }
         let (arguments, key) = self.arguments();
         let (id, client) = self.request();
         let mut body = run(id, client, &arguments);
@@ -143,6 +152,26 @@ impl Simulation {
             body = with_elicitation(&body, &elicitation());
         }
         self.act(host, &Action::Send(body, key));
+    }
+
+    /// Calls the configured tool, which is answered as the configuration of the moment says.
+    fn call_tool(&mut self, host: usize) {
+        let mut arguments = json!({ "a": self.random.pick(&TOOL_ARGUMENTS) });
+        if self.random.once_in(2) {
+            arguments["key"] = self.random.below(3).into();
+        }
+        let (id, client) = self.request();
+        let body = call(id, client, "t", &arguments);
+        self.act(host, &Action::Send(body, None));
+    }
+
+    /// Configures a server anew, while requests are open.
+    fn configure(&mut self, host: usize) {
+        let task = *self.random.pick(&["auto", "required", "never"]);
+        let members = *self
+            .random
+            .pick(&["", r#""directLimitMs":0,"syncLimitMs":500,"#]);
+        self.hosts[host].configure(&mut self.world, &config(members, task));
     }
 
     /// Answers what somebody was asked before a command runs.
@@ -417,10 +446,14 @@ impl Simulation {
     }
 }
 
-/// A configuration with these members, and a rule.
-fn config(members: &str) -> String {
+/// A configuration with these members, a rule, and a tool `t` with this value of `task`.
+fn config(members: &str, task: &str) -> String {
     let rule = json!([{ "pattern": format!("{GUARDED} ..."), "reason": "it is guarded" }]);
-    format!(r#"{{{members}"confirm":{rule}}}"#)
+    let tool = json!({
+        "name": "t", "description": "d", "program": ["sleep", "{a}"], "idempotencyKey": "{a}/{key}", "task": task,
+        "inputSchema": { "type": "object", "properties": { "a": { "type": "string" }, "key": {} } },
+    });
+    format!(r#"{{{members}"confirm":{rule},"tools":[{tool}]}}"#)
 }
 
 /// Something that a server does.

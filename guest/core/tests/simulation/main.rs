@@ -3,8 +3,8 @@
 //! A run is decided by its seed. A failure prints it; `SEED=<n> cargo test --test simulation` repeats that
 //! run alone. What is injected: failing imports, unclear failures, a disk that stays full for the
 //! rest of a call, crashes before and after any import, another server's whole call between any two imports,
-//! clocks that jump in both directions and differ between servers, supervisors that are killed, jobs whose
-//! files are deleted, connections that are cut.
+//! servers that are configured anew while requests are open, clocks that jump in both directions and differ between
+//! servers, supervisors that are killed, jobs whose files are deleted, connections that are cut.
 
 mod clients;
 mod confirming;

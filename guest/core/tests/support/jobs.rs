@@ -25,6 +25,8 @@ pub(crate) struct FakeJobs {
     pub(crate) starts: BTreeMap<String, u32>,
     /// How often each shell line was really started.
     pub(crate) lines: BTreeMap<String, usize>,
+    /// The job of which nobody can read what it printed: an instance that does ends by a panic, as by a trap.
+    pub(crate) poison: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,6 +171,7 @@ impl FakeJobs {
             (1..=262_144).contains(&limit),
             "the contract allows 1 to 262144, not {limit}"
         );
+        assert_ne!(self.poison.as_deref(), Some(id), "its output is poison");
         let Some(Job::Started(run)) = self.known.get(id) else {
             return Vec::new();
         };

@@ -16,6 +16,8 @@ pub(crate) struct FakeStore {
     pub(crate) commits: u64,
     /// How many keys were read, by `get` or `scan`.
     pub(crate) reads: u64,
+    /// How many entries a `scan` gives at most, whatever it is asked for; at least 1, and `None` for as many as it is.
+    pub(crate) page: Option<usize>,
 }
 
 impl FakeStore {
@@ -76,8 +78,9 @@ impl Store for FakeStore {
         };
         let found = self.entries.range::<str, _>((from, Bound::Unbounded));
         let found = found.take_while(|(key, _)| key.starts_with(prefix));
+        let most = self.page.unwrap_or(usize::MAX).min(limit as usize);
         let entries: Vec<_> = found
-            .take(limit as usize)
+            .take(most)
             .map(|(key, entry)| Entry {
                 key: key.clone(),
                 value: entry.value.clone(),

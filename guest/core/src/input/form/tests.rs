@@ -127,3 +127,37 @@ fn a_form_has_a_bounded_number_of_fields_and_bytes() {
     assert!(form(1, &"x".repeat(65_000)).is_some());
     assert!(form(1, &"x".repeat(66_000)).is_none());
 }
+
+#[test]
+fn what_a_person_reads_is_what_can_be_seen_of_it() {
+    let field = |field: &str| {
+        let schema = format!(r#"{{"type":"object","properties":{{"f":{field}}}}}"#);
+        let sent = asked(&format!(r#"{{"message":"m","requestedSchema":{schema}}}"#));
+        let sent: serde_json::Value = serde_json::from_str(&sent?).expect("it is JSON");
+        Some(sent["requestedSchema"]["properties"]["f"].clone())
+    };
+    let words = r#"{"type":"string","title":"a\u202eb","description":"one\u200b\n\u001btwo","default":"x\ny"}"#;
+    let expect =
+        json!({ "type": "string", "title": "ab", "description": "one\ntwo", "default": "x\ny" });
+    assert_eq!(field(words), Some(expect));
+    for titled in [
+        r#"{"type":"string","enum":["a"],"enumNames":["A\u202e"]}"#,
+        r#"{"type":"string","oneOf":[{"const":"a","title":"\u2066A"}]}"#,
+    ] {
+        let expect = json!([{ "const": "a", "title": "A" }]);
+        assert_eq!(field(titled).expect("it can be asked")["oneOf"], expect);
+    }
+    for unseen in [
+        r#"{"type":"string","default":"a\u202eb"}"#,
+        r#"{"type":"string","default":"a\u0007"}"#,
+        r#"{"type":"string","enum":["a","a\u200b"]}"#,
+        r#"{"type":"string","enum":["a\nb"],"enumNames":["A"]}"#,
+        r#"{"type":"string","oneOf":[{"const":"a\u202e","title":"A"}]}"#,
+        r#"{"type":"array","items":{"anyOf":[{"const":"\ufeffa","title":"A"}]}}"#,
+        r#"{"type":"array","items":{"enum":["a\u2066"]}}"#,
+    ] {
+        check_unreadable(unseen);
+    }
+    let family = r#"{"type":"string","enum":["\ud83d\udc68\u200d\ud83d\udc69"]}"#;
+    assert!(field(family).is_some(), "a joiner can be seen there");
+}

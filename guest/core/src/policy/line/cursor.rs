@@ -27,6 +27,8 @@ impl Cursor {
     pub(super) fn next(&mut self) -> Option<char> {
         let next = self.peek()?;
         self.place += 1;
+        #[cfg(test)]
+        crate::policy::steps::add(1);
         Some(next)
     }
 
@@ -36,10 +38,22 @@ impl Cursor {
         self.next()
     }
 
+    /// What stands between the `(` that comes next and the `))` that closes it and the one before it, all of which is read;
+    /// `None`, and nothing is read, where there is no such thing: then these are groups.
+    pub(super) fn arithmetic(&mut self) -> Option<String> {
+        let inside = self.characters[self.place..].strip_prefix(&['('])?;
+        let end = end_of_arithmetic(inside)?;
+        let text = inside[..end].iter().collect();
+        self.place += end + 3;
+        Some(text)
+    }
+
     /// What is left of a word, quotes aside; `None` where it is long.
     pub(super) fn rest_of_word(&self) -> Option<&[char]> {
         let rest = &self.characters[self.place..];
         let near = &rest[..rest.len().min(AHEAD_CHARS)];
+        #[cfg(test)]
+        crate::policy::steps::add(near.len());
         let end = near.iter().position(|next| next.is_whitespace());
         match end {
             Some(end) => Some(&near[..end]),
@@ -47,4 +61,30 @@ impl Cursor {
             None => None,
         }
     }
+}
+
+/// Where the `))` is that closes what is open before these characters. What is quoted closes nothing.
+fn end_of_arithmetic(characters: &[char]) -> Option<usize> {
+    let mut open = 0;
+    let mut place = 0;
+    while let Some(character) = characters.get(place) {
+        #[cfg(test)]
+        crate::policy::steps::add(1);
+        match character {
+            '\\' => place += 1,
+            '\'' | '"' | '`' => {
+                let rest = &characters[place + 1..];
+                let end = rest.iter().position(|it| it == character);
+                #[cfg(test)]
+                crate::policy::steps::add(end.unwrap_or(rest.len()));
+                place += 1 + end?;
+            }
+            '(' => open += 1,
+            ')' if open == 0 => return (characters.get(place + 1) == Some(&')')).then_some(place),
+            ')' => open -= 1,
+            _ => {}
+        }
+        place += 1;
+    }
+    None
 }

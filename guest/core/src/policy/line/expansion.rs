@@ -53,7 +53,10 @@ impl Lexer {
         match self.rest.peek() {
             Some('(') => {
                 self.rest.next();
-                self.nested();
+                match self.rest.arithmetic() {
+                    Some(text) => self.expanded(&text),
+                    None => self.nested(),
+                }
                 word.push_unknown(spread);
             }
             Some('{') => {

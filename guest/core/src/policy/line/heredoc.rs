@@ -20,11 +20,18 @@ impl Lexer {
         for heredoc in std::mem::take(&mut self.heredocs) {
             let text = self.heredoc(&heredoc);
             if !heredoc.is_literal {
-                let mut lexer = Self::new(&text, self.depth);
-                lexer.expansions();
-                self.take_in(lexer.script);
+                self.expanded(&text);
             }
         }
+    }
+
+    /// Reads what a shell puts into a text in which quotes mean nothing: that of a here-document, or arithmetic.
+    pub(super) fn expanded(&mut self, text: &str) {
+        self.deeper(|lexer| {
+            let mut inner = Self::new(text, lexer.depth);
+            inner.expansions();
+            lexer.take_in(inner.script);
+        });
     }
 
     /// The text of one.
@@ -47,7 +54,8 @@ impl Lexer {
             text.push_str(content);
             text.push('\n');
         }
-        // A shell takes what there is.
+        // A shell takes what there is. More probably nobody meant a here-document, and these are commands.
+        self.doubt("a here-document has no end");
         text
     }
 

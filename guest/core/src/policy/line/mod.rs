@@ -31,6 +31,7 @@ pub(super) const TOO_DEEP: &str = "it is nested too deeply";
 pub(super) fn read(line: &str, depth: u32) -> Script {
     let mut lexer = Lexer::new(line, depth);
     lexer.list(Until::TextEnds);
+    lexer.read_heredocs();
     lexer.script
 }
 
@@ -105,7 +106,7 @@ impl Lexer {
                 }
                 '(' => {
                     self.finish(&mut command);
-                    self.nested();
+                    self.group();
                 }
                 '\n' => {
                     self.finish(&mut command);
@@ -127,6 +128,20 @@ impl Lexer {
         if until == Until::Parenthesis {
             self.doubt("a `(` is not closed");
         }
+    }
+
+    /// Reads a group whose parenthesis is open, or with a second one arithmetic. A shell that does not know the latter takes
+    /// it for groups: the commands that would be in them count like those that are expanded.
+    fn group(&mut self) {
+        let Some(text) = self.rest.arithmetic() else {
+            return self.nested();
+        };
+        self.deeper(|lexer| {
+            let Script { commands, doubt } = read(&text, lexer.depth);
+            // What shifts names no here-document.
+            let doubt = doubt.filter(|_| !text.contains("<<"));
+            lexer.take_in(Script { commands, doubt });
+        });
     }
 
     /// Reads a group or a substitution, whose parenthesis is open.

@@ -1,4 +1,5 @@
 use super::read;
+use crate::policy::steps::grow_with_length;
 
 /// Compares the commands of a line, one in each line: `?` is what is not known, `*` a part of a file's name.
 fn check(line: &str, expect: &[&str]) {
@@ -50,7 +51,23 @@ fn what_a_shell_runs_first_is_among_the_commands() {
     check("a `b \\`c\\``", &["c", "b ?", "a ?"]);
     check("a ${x:-$(b)} $x \"$@\"", &["b", "a ? ? ?"]);
     check("a <(b) >(c)", &["b", "c", "a ? ?"]);
-    check("a $((1 + $(b)))", &["b", "1 + ?", "a ?"]);
+}
+
+#[test]
+fn arithmetic_is_no_command_but_what_is_expanded_in_it() {
+    check("a $((1 + $(b)))", &["b", "a ?"]);
+    check("x=$((1<<2))\nb", &["x=?", "b"]);
+    check("a \"$((1 << (2 + `b`) ))\" c", &["b", "a ? c"]);
+    check("a $((x[')'] + \"$(b))\" ))", &["b", "a ?"]);
+    check("((x<<=2)); b", &["x", "b"]);
+    check("((i = $(a))); b", &["a", "i = ?", "b"]);
+    check(
+        "for ((i=0; i<9; i++)); do a; done",
+        &["for", "i=0", "i", "i++", "do a", "done"],
+    );
+    check("((a); (b)) c", &["a", "b", "c"]);
+    check("a $((b); (c)) d", &["b", "c", "a ? d"]);
+    check_doubt("a $((1 + (2))");
 }
 
 #[test]
@@ -68,7 +85,15 @@ fn a_here_document_is_no_command() {
     check("a <<'END'\n$(c)\nEND\ne", &["a", "e"]);
     check("a <<END\n$(c) `d` \\$(e)\nEND", &["a", "c", "d"]);
     check("a <<-END <<X\n\tb\n\tEND\nc\nX\nd", &["a", "d"]);
-    check("a <<END\nb", &["a"]);
+    for line in [
+        "a <<END\nb",
+        "a <<END",
+        "a <<END\nEND \n",
+        "a[1<<2]=3\nb",
+        "x=$[1<<2]\nb",
+    ] {
+        check_doubt(line);
+    }
 }
 
 #[test]
@@ -108,8 +133,19 @@ fn what_cannot_be_read_is_doubted() {
 #[test]
 fn a_long_line_is_read_in_time() {
     for part in [
-        "[", "{", "a ", "'", "\\", "$", "<<a\n", "[]", "`", "\"", "$(", "${",
+        "[", "{", "a ", "'", "\\", "$", "<<a\n", "[]", "`", "\"", "$(", "${", "((", "$((", "((a) ",
+        "((1))", "(('a", "$((1))", "((a)\n", "$((`", "a[1<<2] ",
     ] {
-        read(&part.repeat(32 * 1024 / part.len()), 0);
+        grow_with_length(part, 6 * 1024 / part.len(), |times| {
+            read(&part.repeat(times), 0);
+        });
     }
+    let closed = |part: &str, end: &str| {
+        grow_with_length(part, 2_000, |times| {
+            read(&format!("{}{}", part.repeat(times), end.repeat(times)), 0);
+        });
+    };
+    closed("$((", "))");
+    closed("((", "))");
+    closed("(( $( ", ") ))");
 }

@@ -3,13 +3,14 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::schema::{BadSchema, Schema};
+use super::Tool;
+use super::schema::{BadSchema, Schema, Unfit};
 use super::template::{Template, given};
-use super::{Tool, misfit};
 use crate::config::{ConfigError, Members, Node};
+use crate::limits::ARGUMENTS_BYTES;
 use crate::text::{revealed, shorten, visible};
 use crate::tool::json::one_line;
-use crate::tool::limits::{ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, LISTED_NAMES};
+use crate::tool::limits::{KEY_CHARS, LABEL_CHARS, LISTED_NAMES};
 use crate::tool::quote::named;
 use crate::tool::run::Arguments;
 use crate::tool::{Wanted, raw};
@@ -83,27 +84,38 @@ impl Input {
         &self,
         arguments: &Map<String, Value>,
     ) -> Result<Map<String, Value>, String> {
-        let whole = Value::Object(arguments.clone());
-        let Some(error) = self.schema.mistake(&whole) else {
-            return Ok(arguments.clone());
+        let unfit = match self.fitting(arguments.clone()) {
+            Ok(arguments) => return Ok(arguments),
+            Err(unfit) => unfit,
         };
         let is_there = |(name, value): &(&String, &Value)| !value.is_null() || self.requires(name);
         let there = arguments.iter().filter(is_there);
-        let there = there.map(|(name, value)| (name.clone(), value.clone()));
-        let rest = Value::Object(there.collect());
-        match rest {
-            Value::Object(map) if map.len() < arguments.len() && self.fits(&map) => Ok(map),
-            _ => Err(self.refusal(misfit::in_words(&error, &whole, "the object of arguments"))),
+        let there: Map<_, _> = there
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let has_null = there.len() < arguments.len();
+        let rest = has_null.then(|| self.fitting(there).ok()).flatten();
+        rest.ok_or_else(|| self.refusal(unfit))
+    }
+
+    /// Gives arguments back that conform.
+    fn fitting(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, Unfit> {
+        let whole = Value::Object(arguments);
+        self.schema.check(&whole, "the object of arguments")?;
+        match whole {
+            Value::Object(arguments) => Ok(arguments),
+            _ => unreachable!("it was made an object above"),
         }
     }
 
-    fn fits(&self, arguments: &Map<String, Value>) -> bool {
-        self.schema
-            .mistake(&Value::Object(arguments.clone()))
-            .is_none()
-    }
-
-    fn refusal(&self, words: String) -> String {
+    fn refusal(&self, unfit: Unfit) -> String {
+        let words = match unfit {
+            Unfit::Wrong(words) => words,
+            Unfit::TooMuch => {
+                return "the arguments have too many parts to be held against the tool's schema, there have to be fewer"
+                    .to_owned();
+            }
+        };
         if !words.starts_with("there is no ") {
             return words;
         }
@@ -151,13 +163,14 @@ impl Tool {
         self.refused(&format!("`{argument}` cannot be read: {why}"))
     }
 
+    /// The refusal of a call whose arguments are this long as JSON, in bytes.
+    pub(crate) fn too_long(&self, bytes: usize) -> String {
+        self.refused(&format!(
+            "the arguments are {bytes} bytes long as JSON, they have to be at most {ARGUMENTS_BYTES} together"
+        ))
+    }
+
     fn read_call(&self, given: &Map<String, Value>) -> Result<Wanted, String> {
-        let bytes: usize = given.values().map(|value| value.to_string().len()).sum();
-        if bytes > ARGUMENTS_BYTES {
-            return Err(format!(
-                "the arguments are {bytes} bytes long as JSON, they have to be at most {ARGUMENTS_BYTES} together"
-            ));
-        }
         let arguments = &self.input.accept(given)?;
         let prepared = self.recipe.prepare(arguments)?;
         let tool = self.output.for_call(&self.name, arguments);

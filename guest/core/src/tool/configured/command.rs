@@ -7,7 +7,7 @@ use super::template::{Template, given, in_text};
 use crate::config::{ConfigError, Members, Node};
 use crate::imports::Command;
 use crate::tool::limits::{STRING_BYTES, VARIABLES};
-use crate::tool::path::absolute;
+use crate::tool::path::{absolute, path_at};
 
 /// What a call of the tool runs.
 #[derive(Clone, Debug)]
@@ -57,15 +57,6 @@ impl Reading<'_> {
         Template::parse(node.text()?, |name| self.known.iter().any(|it| it == name))
             .map_err(|reason| node.error(reason))
     }
-
-    fn path(&self, node: &Node<'_>) -> Result<String, ConfigError> {
-        let path = node.words()?;
-        absolute(self.base, path).ok_or_else(|| {
-            node.error(
-                "has to be an absolute path, since there is no `baseDirectory` for a relative one",
-            )
-        })
-    }
 }
 
 impl Recipe {
@@ -81,7 +72,7 @@ impl Recipe {
                 None => Vec::new(),
             },
             stdin: tool.optional("stdin", |node| reading.template(node))?,
-            directory: tool.optional("cwd", |node| reading.path(node))?,
+            directory: tool.optional("cwd", |node| path_at(node, reading.base))?,
         })
     }
 

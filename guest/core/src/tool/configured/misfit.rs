@@ -2,6 +2,8 @@
 //!
 //! Says of each wrong part where it is, what it is, and what it has to be. Long values are not repeated.
 
+use std::cmp::Ordering;
+
 use boon::{ErrorKind, InstanceToken, Type, Types, ValidationError};
 use serde_json::Value;
 
@@ -14,7 +16,7 @@ pub(super) fn in_words(error: &ValidationError<'_, '_>, value: &Value, whole: &s
     let mut leaves = Vec::new();
     collect(error, &mut leaves);
     // The library finds some of them in an order that is another one each time.
-    leaves.sort_by_cached_key(|leaf| place(&leaf.instance_location.tokens));
+    leaves.sort_by(|one, other| by_place(one, other));
     let count = leaves.len();
     let told = leaves.into_iter().take(TOLD_MISFITS);
     let mut words: Vec<String> = told.map(|leaf| told_of(leaf, value, whole)).collect();
@@ -48,6 +50,31 @@ fn collect<'e, 's, 'v>(
     }
 }
 
+/// Which of two comes first in the value. Their places are not written out for that: each may be as long as the value, and
+/// there may be as many as it has parts.
+fn by_place(one: &ValidationError<'_, '_>, other: &ValidationError<'_, '_>) -> Ordering {
+    let steps = one.instance_location.tokens.iter();
+    steps
+        .map(Step::of)
+        .cmp(other.instance_location.tokens.iter().map(Step::of))
+}
+
+/// A step of a place, as they are sorted.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Step<'a> {
+    Item(usize),
+    Member(&'a str),
+}
+
+impl<'a> Step<'a> {
+    fn of(token: &'a InstanceToken<'_>) -> Self {
+        match token {
+            InstanceToken::Item(index) => Self::Item(*index),
+            InstanceToken::Prop(name) => Self::Member(name),
+        }
+    }
+}
+
 fn told_of(leaf: &ValidationError<'_, '_>, value: &Value, whole: &str) -> String {
     let place = place(&leaf.instance_location.tokens);
     let subject = match place.as_str() {
@@ -59,7 +86,7 @@ fn told_of(leaf: &ValidationError<'_, '_>, value: &Value, whole: &str) -> String
         place => named(&format!("{place}.{name}")),
     };
     match &leaf.kind {
-        ErrorKind::Required { want } => missing(want.iter().map(|name| within(name))),
+        ErrorKind::Required { want } => missing(want.iter().copied().map(within)),
         ErrorKind::DependentRequired {
             prop,
             missing: names,
@@ -73,9 +100,10 @@ fn told_of(leaf: &ValidationError<'_, '_>, value: &Value, whole: &str) -> String
             named(prop)
         ),
         ErrorKind::AdditionalProperties { got } => {
-            let mut names: Vec<String> = got.iter().map(|name| within(name)).collect();
-            names.sort();
-            names.truncate(LISTED_NAMES);
+            let mut names: Vec<&str> = got.iter().map(AsRef::as_ref).collect();
+            names.sort_unstable();
+            let names = names.into_iter().take(LISTED_NAMES);
+            let names: Vec<String> = names.map(within).collect();
             format!("there is no `{}`", names.join("`, no `"))
         }
         ErrorKind::PropertyName { prop } => {
@@ -202,7 +230,9 @@ fn alternatives(leaf: &ValidationError<'_, '_>, depth: usize) -> String {
     for cause in leaf.causes.iter().take(LISTED_NAMES) {
         let mut leaves = Vec::new();
         collect(cause, &mut leaves);
-        let Some(first) = leaves.first() else {
+        // The library finds some of them in an order that is another one each time.
+        let first = leaves.into_iter().min_by(|one, other| by_place(one, other));
+        let Some(first) = first else {
             continue;
         };
         let tokens = &first.instance_location.tokens;

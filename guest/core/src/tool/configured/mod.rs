@@ -7,11 +7,12 @@ mod arguments;
 mod command;
 mod content;
 mod definition;
+mod effort;
 mod misfit;
 mod output;
 mod recorded;
 mod result;
-mod schema;
+pub(crate) mod schema;
 mod template;
 mod user;
 mod well_formed;
@@ -25,10 +26,9 @@ pub(crate) use result::finished;
 pub(crate) use user::{Reason, User, UserQuestion};
 
 use crate::config::{ConfigError, Members, Node, Seconds};
+use crate::limits::{GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
 use crate::tool::Mode;
-use crate::tool::limits::{
-    GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN,
-};
+use crate::tool::limits::{TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
 use arguments::Input;
 use command::{Reading, Recipe};
 use output::Kind;

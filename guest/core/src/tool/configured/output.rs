@@ -9,6 +9,7 @@ use super::recorded::{Output, Recorded};
 use super::schema::Schema;
 use super::template::Template;
 use crate::config::{ConfigError, Members, Node};
+use crate::text::is_scheme;
 
 /// What the output of a tool is, before a call fills its templates.
 #[derive(Clone, Debug)]
@@ -146,12 +147,6 @@ fn uri_template(node: &Node<'_>, input: &Input) -> Result<Template, ConfigError>
         .beginning()
         .split_once(':')
         .map(|(scheme, _)| scheme);
-    let is_scheme = |scheme: &str| {
-        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-            && scheme
-                .chars()
-                .all(|it| it.is_ascii_alphanumeric() || "+-.".contains(it))
-    };
     match scheme.is_some_and(is_scheme) {
         true => Ok(template),
         false => Err(node.error(

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::content;
 use super::recorded::{Output, Recorded};
-use super::schema::Schema;
-use super::{content, misfit};
+use super::schema::{Schema, Unfit};
 use crate::imports::{Failure, Jobs};
 use crate::text::{rendered, stdout_bytes, stdout_text};
 use crate::tool::json::one_line;
@@ -28,33 +28,40 @@ pub(crate) fn finished(
         let text = run::finished(jobs, ended)?.text;
         return Ok(RawResult::of_text(&text, None).failed());
     }
-    if tool.output == Output::Text {
-        let text = stdout_text(jobs, id, outcome)?;
-        return Ok(RawResult::of_text(&text, None));
+    match &tool.output {
+        Output::Text => Ok(RawResult::of_text(&stdout_text(jobs, id, outcome)?, None)),
+        Output::Json => whole(jobs, ended, |bytes| from_json(tool, bytes)),
+        Output::Content => whole(jobs, ended, |bytes| from_content(tool, bytes)),
+        Output::Image { mime_type } => {
+            whole(jobs, ended, |bytes| Ok(media("image", mime_type, bytes)))
+        }
+        Output::Audio { mime_type } => {
+            whole(jobs, ended, |bytes| Ok(media("audio", mime_type, bytes)))
+        }
+        Output::Resource { uri, mime_type } => {
+            whole(jobs, ended, |bytes| Ok(resource(uri, mime_type, bytes)))
+        }
     }
+}
+
+/// The result that `made` makes of all that the job printed.
+fn whole(
+    jobs: &mut impl Jobs,
+    ended: Ended<'_>,
+    made: impl FnOnce(&[u8]) -> Result<RawResult, String>,
+) -> Result<RawResult, Failure> {
+    let Ended { id, outcome, .. } = ended;
     let Some(bytes) = stdout_bytes(jobs, id, outcome, RESULT_STDOUT_BYTES)? else {
         let shown = stdout_text(jobs, id, outcome)?;
         return Ok(unusable(ended, &not_whole(ended), shown.as_bytes()));
     };
-    let made = made(tool, &bytes).and_then(|result| match result.length() {
+    let made = made(&bytes).and_then(|result| match result.length() {
         length if length > RESULT_BYTES => Err(format!(
             "as a result it is {length} bytes of JSON, which is more than the {RESULT_BYTES} that are kept"
         )),
         _ => Ok(result),
     });
     Ok(made.unwrap_or_else(|reason| unusable(ended, &reason, &bytes)))
-}
-
-/// The result that these bytes are.
-fn made(tool: &Recorded, bytes: &[u8]) -> Result<RawResult, String> {
-    match &tool.output {
-        Output::Text => Ok(RawResult::of_text(&rendered(bytes), None)),
-        Output::Json => from_json(tool, bytes),
-        Output::Content => from_content(tool, bytes),
-        Output::Image { mime_type } => Ok(media("image", mime_type, bytes)),
-        Output::Audio { mime_type } => Ok(media("audio", mime_type, bytes)),
-        Output::Resource { uri, mime_type } => Ok(resource(uri, mime_type, bytes)),
-    }
 }
 
 fn from_json(tool: &Recorded, bytes: &[u8]) -> Result<RawResult, String> {
@@ -137,13 +144,16 @@ fn conforms(tool: &Recorded, value: &Value) -> Result<(), String> {
         .ok()
         .and_then(|schema| Schema::compile(&schema).ok())
         .ok_or("the tool's `outputSchema` was damaged in the task's record")?;
-    match schema.mistake(value) {
-        None => Ok(()),
-        Some(error) => Err(format!(
-            "it does not conform to the tool's `outputSchema`: {}",
-            misfit::in_words(&error, value, "the value")
-        )),
-    }
+    schema.check(value, "the value").map_err(|unfit| match unfit {
+        Unfit::Wrong(words) => {
+            format!("it does not conform to the tool's `outputSchema`: {words}")
+        }
+        Unfit::TooMuch => {
+            "it has too many parts to be held against the tool's `outputSchema`: print less of it at once, or have it \
+             written to a file"
+                .to_owned()
+        }
+    })
 }
 
 fn media(kind: &str, mime_type: &str, bytes: &[u8]) -> RawResult {
@@ -216,7 +226,7 @@ fn unusable(ended: Ended<'_>, reason: &str, bytes: &[u8]) -> RawResult {
         shown if bytes.len() > UNUSABLE_SHOWN_BYTES => format!("It printed, and more:\n{shown}"),
         shown => format!("It printed:\n{shown}"),
     };
-    let end = wording::end(ended.outcome, None);
+    let end = wording::end(ended.outcome, None, ended.about);
     let text = format!("{end}, but what the command printed cannot be used: {reason}\n\n{shown}");
     RawResult::of_text(&text, None).failed()
 }

@@ -1,7 +1,8 @@
 //! JSON Schemas of the configuration: compiled, and asked whether a value conforms.
 //!
-//! The library is `boon`: all of 2020-12 and earlier drafts, formats asserted, regular expressions in linear time. It
-//! loads nothing: a reference that leads out of the schema is refused.
+//! The library is `boon`: all of 2020-12 and earlier drafts, formats asserted; a regular expression takes linear time. It
+//! loads nothing: a reference that leads out of the schema is refused. What would take it too much time or memory it is
+//! not given: see [`effort`](super::effort).
 
 use std::error::Error;
 use std::fmt;
@@ -11,7 +12,8 @@ use boon::{
 };
 use serde_json::{Value, json};
 
-use super::well_formed;
+use super::effort::{self, Names};
+use super::{misfit, well_formed};
 
 /// Where a schema is that is held against the metaschema of its dialect.
 const ELSEWHERE: &str = "backburner:///schema";
@@ -24,6 +26,17 @@ const TRUSTED: &str = "https://json-schema.org/backburner/schema";
 pub(crate) struct Schema {
     schemas: Schemas,
     root: SchemaIndex,
+    source: Value,
+    names: Names,
+}
+
+/// Why a value is not taken for one that conforms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It does not conform, in words.
+    Wrong(String),
+    /// Nobody knows whether it conforms: it has too many parts.
+    TooMuch,
 }
 
 /// Why a schema cannot be used.
@@ -70,7 +83,12 @@ impl Schema {
             .add_resource(name, schema.clone())
             .map_err(|error| bad(&error, schema))?;
         match compiler.compile(name, &mut schemas) {
-            Ok(root) => Ok(Self { schemas, root }),
+            Ok(root) => Ok(Self {
+                schemas,
+                root,
+                source: schema.clone(),
+                names: Names::of(schema),
+            }),
             Err(error) => Err(bad(&error, schema)),
         }
     }
@@ -84,8 +102,22 @@ impl Schema {
         Some(invalid("", &error).reason)
     }
 
-    /// What is wrong with a value; `None` where it conforms.
-    pub(crate) fn mistake<'a>(&'a self, value: &'a Value) -> Option<ValidationError<'a, 'a>> {
+    /// Holds a value against it. `whole` is what the value is called.
+    ///
+    /// # Errors
+    /// Where it does not conform, or is not held against it.
+    pub(crate) fn check(&self, value: &Value, whole: &str) -> Result<(), Unfit> {
+        if !effort::is_bearable(&self.source, &self.names, value) {
+            return Err(Unfit::TooMuch);
+        }
+        match self.mistake(value) {
+            None => Ok(()),
+            Some(error) => Err(Unfit::Wrong(misfit::in_words(&error, value, whole))),
+        }
+    }
+
+    /// What is wrong with a value, of which it is known that it can be borne; `None` where it conforms.
+    fn mistake<'a>(&'a self, value: &'a Value) -> Option<ValidationError<'a, 'a>> {
         self.schemas.validate(value, self.root).err()
     }
 }
@@ -179,7 +211,8 @@ fn pointer(url: &str) -> String {
     percent_decoded(fragment)
 }
 
-fn percent_decoded(text: &str) -> String {
+/// A text without the percent-encoding of an URL.
+pub(super) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
@@ -246,7 +279,7 @@ mod tests {
         check_bad(
             &json!({"properties": {"a": {"pattern": "("}}}),
             "/properties/a/pattern",
-            "",
+            "the regular expression \"(\" cannot be used: error: unclosed group",
         );
     }
 
@@ -270,7 +303,7 @@ mod tests {
         check_bad(
             &json!({"properties": {"a": {"pattern": "(a)\\1"}}}),
             "/properties/a/pattern",
-            "",
+            "backreferences are not supported",
         );
     }
 
@@ -292,7 +325,11 @@ mod tests {
             "/$schema",
             "example.com",
         );
-        check_bad(&json!({"$ref": "#/$defs/missing"}), "", "");
+        check_bad(
+            &json!({"$ref": "#/$defs/missing"}),
+            "",
+            "cannot be used: json-pointer in",
+        );
     }
 
     #[test]

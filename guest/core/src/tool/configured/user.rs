@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Input, schema_at};
 use super::command::Reading;
-use super::schema::Schema;
+use super::schema::{BadSchema, Schema};
 use super::template::{Template, given};
 use super::{Tool, Verbatim};
 use crate::config::{ConfigError, Members, Node};
@@ -15,6 +15,27 @@ use crate::tool::limits::QUESTION_CHARS;
 use crate::tool::quote::named;
 use crate::tool::raw;
 use crate::tool::user_arguments::{Asks, Described, UserArguments};
+
+/// The keywords of a schema of an object by which what one member has to be may depend on another.
+const RELATING: [&str; 17] = [
+    "$dynamicRef",
+    "$recursiveRef",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "const",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "enum",
+    "if",
+    "maxProperties",
+    "minProperties",
+    "not",
+    "oneOf",
+    "then",
+];
 
 /// The arguments that the user gives.
 #[derive(Debug)]
@@ -77,6 +98,7 @@ impl User {
             return Err(node.error("names arguments, but there is no `inputSchema` that has any"));
         };
         let (schema, listed) = schema_at(&schema_node, verbatim.input)?;
+        relates_none(&schema).map_err(|bad| bad.at_node(&schema_node))?;
         let described = Described {
             title,
             schema: &schema,
@@ -216,6 +238,21 @@ impl Confirm {
     }
 }
 
+/// Sees that a schema says of each argument by itself what it has to be. What the model gives and what the user does are
+/// judged apart from each other, by whom can correct it: nobody could be told of what is wrong between the two.
+fn relates_none(schema: &Value) -> Result<(), BadSchema> {
+    let has = |keyword: &&&str| schema.get(**keyword).is_some();
+    match RELATING.iter().find(has) {
+        None => Ok(()),
+        Some(keyword) => Err(BadSchema {
+            at: format!("/{keyword}"),
+            reason: "may not be here beside `userArguments`: it relates arguments to each other, and what the model gives is \
+                     judged before the user is asked for the others; say of each of the `properties` what it has to be"
+                .to_owned(),
+        }),
+    }
+}
+
 /// The schema of these arguments alone.
 fn part(schema: &Value, names: &[String]) -> Value {
     let mut part = schema.as_object().cloned().unwrap_or_default();
@@ -225,9 +262,10 @@ fn part(schema: &Value, names: &[String]) -> Value {
             "$id",
             "$defs",
             "definitions",
-            "type",
+            "patternProperties",
             "properties",
             "required",
+            "type",
         ];
         kept.contains(&name.as_str())
     });

@@ -6,10 +6,11 @@ use super::ARGUMENT_NAMES;
 use super::misfit::{COMMAND, Misfit, sort};
 use super::policy::Policy;
 use crate::imports::Command;
+use crate::limits::ARGUMENTS_BYTES;
 use crate::text::visible;
 use crate::tool::limits::{
-    ARGUMENTS_BYTES, KEY_CHARS, LABEL_CHARS, STRING_BYTES, TIMEOUT_SECONDS, TTL_SECONDS_MAX,
-    TTL_SECONDS_MIN, VARIABLES,
+    KEY_CHARS, LABEL_CHARS, STRING_BYTES, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN,
+    VARIABLES,
 };
 use crate::tool::quote::{named, quoted};
 
@@ -47,6 +48,12 @@ impl Arguments {
         Misfit::Unreadable { argument, why }.to_string()
     }
 
+    /// The refusal of a call whose `arguments` are this long as JSON, in bytes.
+    pub(crate) fn too_long(bytes: usize) -> String {
+        let limit = ARGUMENTS_BYTES;
+        Misfit::TooLong { bytes, limit }.to_string()
+    }
+
     /// Reads the `arguments` of a call, which `policy` bounds. `null` counts as absent, since many models send it for
     /// what they do not want to set.
     ///
@@ -65,7 +72,6 @@ impl Arguments {
 
     fn read(given: Given<'_>) -> Result<Self, Misfit> {
         given.check_names()?;
-        given.check_total()?;
         Ok(Self {
             command: given.command()?,
             directory: given.directory()?,
@@ -93,16 +99,6 @@ impl<'a> Given<'a> {
             Some(name) => Err(Misfit::Unknown { name: name.clone() }),
             None => Ok(()),
         }
-    }
-
-    /// Measures the JSON and not the strings: one control character is six bytes in a record.
-    fn check_total(self) -> Result<(), Misfit> {
-        let bytes: usize = self.0.values().map(|value| value.to_string().len()).sum();
-        if bytes > ARGUMENTS_BYTES {
-            let limit = ARGUMENTS_BYTES;
-            return Err(Misfit::TooLong { bytes, limit });
-        }
-        Ok(())
     }
 
     fn command(self) -> Result<Command, Misfit> {

@@ -33,17 +33,9 @@ pub(crate) struct Running<'a> {
 /// # Errors
 /// [`Failure`] where the host could not read the output.
 pub(crate) fn finished(jobs: &mut impl Jobs, ended: Ended<'_>) -> Result<ToolResult, Failure> {
-    let Ended {
-        id,
-        outcome,
-        timeout_ms,
-    } = ended;
+    let Ended { id, outcome, .. } = ended;
     let shown = output(jobs, id, outcome)?;
-    let text = format!(
-        "{}\n\n{}",
-        summary::ended(outcome, timeout_ms),
-        visible(&shown, outcome)
-    );
+    let text = format!("{}\n\n{}", summary::ended(ended), visible(&shown, outcome));
     Ok(ToolResult {
         text,
         structured: Some(structured::ended(id, outcome, &shown)),

@@ -1,14 +1,21 @@
 //! How a job ended, in one line or two that a model reads first.
 
 use super::result::Running;
-use crate::imports::{JobOutcome, Process, Progress};
+use crate::imports::{Process, Progress};
 use crate::text::{duration, is_hidden, iso8601, shorten};
+use crate::tool::Ended;
 use crate::tool::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS};
-use crate::wording;
+use crate::wording::{self, About};
 
 /// How a job ended, and what was left of it.
-pub(super) fn ended(outcome: &JobOutcome, timeout_ms: Option<u64>) -> String {
-    let headline = wording::end(outcome, timeout_ms);
+pub(super) fn ended(ended: Ended<'_>) -> String {
+    let Ended {
+        outcome,
+        timeout_ms,
+        about,
+        ..
+    } = ended;
+    let headline = wording::end(outcome, timeout_ms, about);
     if outcome.leftovers.is_empty() {
         return headline;
     }
@@ -17,21 +24,33 @@ pub(super) fn ended(outcome: &JobOutcome, timeout_ms: Option<u64>) -> String {
 
 /// That a result is an earlier call's, made at this moment in milliseconds since 1970: who has mended something and
 /// calls again with the same key would believe that it did not help.
-pub(crate) fn repeated(called_at: u64) -> String {
+pub(crate) fn repeated(about: About, called_at: u64) -> String {
+    let (earlier, again) = earlier_call(about);
     format!(
-        "This is the result of the earlier call with this idempotencyKey, started {}; nothing was run now. To run it \
-         again, use a new key.",
+        "This is the result of the {earlier}, started {}; nothing was run now. To run it again, use {again}.",
         iso8601(called_at)
     )
 }
 
-/// That the task of an earlier call, made at this moment in milliseconds since 1970, failed, and why.
-pub(crate) fn failed_earlier(id: &str, called_at: u64, why: &str) -> String {
+/// That the task of an earlier call with this id, made at this moment in milliseconds since 1970, failed, and why.
+pub(crate) fn failed_earlier(about: About, (id, called_at): (&str, u64), why: &str) -> String {
+    let (earlier, again) = earlier_call(about);
+    let started = iso8601(called_at);
     format!(
-        "The earlier call with this idempotencyKey, started {}, is task {id} and failed: {why}\nNothing was run now. \
-         To run it again, use a new key.",
-        iso8601(called_at)
+        "The {earlier}, started {started}, is task {id} and failed: {why}\nNothing was run now. To run it again, use \
+         {again}."
     )
+}
+
+/// What the call is called that a call repeats, and what makes it another one.
+fn earlier_call(about: About) -> (&'static str, &'static str) {
+    match about {
+        About::Run => ("earlier call with this idempotencyKey", "a new key"),
+        About::Configured => (
+            "earlier call with the same key, which is made of the arguments",
+            "other arguments",
+        ),
+    }
 }
 
 /// That a job goes on, the last line that it wrote, and how to get its result.

@@ -16,6 +16,10 @@ fn schema() -> Value {
             "nested": { "type": "object" },
             "loose": {},
             "either": { "type": ["string", "null"] },
+            "secret": { "type": "string", "format": "password" },
+            "late": { "type": "integer", "maximum": 1, "default": 2 },
+            "long": { "type": "string", "maxLength": 2.5 },
+            "hidden": { "type": "string", "enum": ["a\u{202e}"] },
         },
         "required": ["place", "sure"],
     })
@@ -92,8 +96,18 @@ fn a_wrong_description_is_refused_with_its_place() {
     check(json!(["place", 1]), "/0", "has to be an array");
     check(json!(["place", "nowhere"]), "/1", "is no argument");
     check(json!(["place", "place"]), "/1", "twice");
-    for name in ["list", "nested", "loose", "either"] {
+    for (name, words) in [
+        ("list", "the `type`"),
+        ("nested", "the `type`"),
+        ("loose", "the `type`"),
+        ("either", "the `type`"),
+        ("secret", "a `format` can be email"),
+        ("late", "a `default` has to fit"),
+        ("long", "have to be whole numbers"),
+        ("hidden", "nobody sees"),
+    ] {
         check(json!(["place", name]), "/1", "cannot be asked for");
+        check(json!(["place", name]), "/1", words);
     }
     check(
         table("", "m", json!(["place"])),

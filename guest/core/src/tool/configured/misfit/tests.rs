@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::in_words;
-use crate::tool::configured::schema::Schema;
+use crate::tool::configured::schema::{Schema, Unfit};
 
 fn words(schema: &Value, value: &Value) -> String {
     let schema = Schema::compile(schema).expect("a good schema");
-    let error = schema.mistake(value).expect("a wrong value");
-    in_words(&error, value, "the object of arguments")
+    match schema.check(value, "the object of arguments") {
+        Err(Unfit::Wrong(words)) => words,
+        other => panic!("a wrong value: {other:?}"),
+    }
 }
 
 fn check(property: &Value, value: &Value, expect: &str) {
@@ -123,6 +124,35 @@ fn alternatives_say_what_each_of_them_asks_for() {
         &json!(3),
         "is 3, it has to be what fits one alternative of its schema, and not several",
     );
+}
+
+#[test]
+fn the_same_mistake_is_said_in_the_same_words_each_time() {
+    let members: serde_json::Map<String, Value> =
+        (0..20).map(|it| (format!("k{it:02}"), json!(it))).collect();
+    let strict = json!({"unevaluatedProperties": {"type": "string"}});
+    for schema in [strict.clone(), json!({"anyOf": [strict, {"type": "null"}]})] {
+        let first = words(&schema, &Value::Object(members.clone()));
+        assert!(first.contains("k00"), "{first}");
+        for _ in 0..20 {
+            assert_eq!(words(&schema, &Value::Object(members.clone())), first);
+        }
+    }
+}
+
+#[test]
+fn a_long_name_is_not_repeated_for_each_part_below_it() {
+    // Written out for each, its place would take 2 GB.
+    let name = "x".repeat(20_000);
+    let value = json!({ name.clone(): vec![1; 100_000] });
+    let schema = json!({"additionalProperties": {"items": {"type": "string"}}});
+    let said = words(&schema, &value);
+    assert!(said.ends_with("; and 99995 more"), "{said}");
+    let members: serde_json::Map<String, Value> =
+        (0..50_000).map(|it| (it.to_string(), json!(it))).collect();
+    let schema = json!({"additionalProperties": {"additionalProperties": false}});
+    let said = words(&schema, &json!({ name: members }));
+    assert!(said.len() < 3_000, "{said}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::imports::{End, JobOutcome, StopCause, Stream};
 use crate::task::call_result::CallResult;
 use crate::text::written::Written;
 use crate::tool::{Ended, raw};
+use crate::wording::About;
 
 const ID: &str = "5f0c2d0e-7c1a-4b57-9a39-0a8f6f1f2b11";
 
@@ -43,6 +44,7 @@ fn result_of(tool: &Recorded, mut written: Written, outcome: &JobOutcome) -> Val
         id: ID,
         outcome,
         timeout_ms: None,
+        about: About::Configured,
     };
     let result = finished(&mut written, tool, ended).expect("the output can be read");
     for part in [Some(&result.content), result.structured.as_ref()]
@@ -149,6 +151,7 @@ fn json_is_passed_on_as_it_was_written() {
         id: ID,
         outcome: &outcome,
         timeout_ms: None,
+        about: About::Configured,
     };
     let result = finished(&mut written, &tool(Output::Json), ended).expect("it can be read");
     assert_eq!(
@@ -366,4 +369,25 @@ fn a_result_that_cannot_be_kept_says_the_limit() {
         text.contains("7 of the 9 bytes that the command wrote were not kept"),
         "{text}"
     );
+}
+
+#[test]
+fn what_is_too_much_for_its_schema_is_said_and_not_tried() {
+    let alternatives = json!([{ "type": "string" }, { "type": "null" }, { "type": "object" }]);
+    let many = with_schema(Output::Json, &json!({ "items": { "anyOf": alternatives } }));
+    let numbers = format!("[1{}]", ",1".repeat(250_000));
+    check_unusable(&many, &numbers, "too many parts to be held against");
+    // Each level doubles the work.
+    let items = json!({ "items": { "$ref": "#" } });
+    let multiplied = json!({ "type": "array", "anyOf": [items, items] });
+    let multiplied = with_schema(Output::Json, &multiplied);
+    let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+    check_unusable(&multiplied, &deep, "too many parts to be held against");
+    assert_eq!(printed(&multiplied, "[[[]]]")["isError"], false);
+    let content = with_schema(
+        Output::Content,
+        &json!({ "items": { "anyOf": alternatives } }),
+    );
+    let printed = format!("{{\"content\":[],\"structuredContent\":{numbers}}}");
+    check_unusable(&content, &printed, "too many parts to be held against");
 }

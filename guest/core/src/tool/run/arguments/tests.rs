@@ -408,24 +408,3 @@ fn strings_for_the_operating_system_have_the_length_that_it_takes() {
     );
     assert!(parse(&json!({"command": "cat", "stdin": long})).is_ok());
 }
-
-#[test]
-fn all_arguments_together_fit_into_a_record() {
-    let fits = "x".repeat(524_288 - r#""cat""""#.len());
-    assert!(parse(&json!({"command": "cat", "stdin": fits})).is_ok());
-    let refused = |bytes: usize| {
-        format!(
-            "the arguments are {bytes} bytes long as JSON, they have to be at most 524288 together; write long \
-             input to a file and let the command read it"
-        )
-    };
-    check_refused(
-        &json!({"command": "cat", "stdin": format!("{fits}x")}),
-        &refused(524_289),
-    );
-    // Short as text, but not as JSON.
-    check_refused(
-        &json!({"command": "cat", "stdin": "\u{1}".repeat(100_000)}),
-        &refused(600_007),
-    );
-}

@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 
 use super::{Policy, definition};
-use crate::tool::run::schema_check::violations;
+use crate::tool::run::schema_check::{misfit, unknown_keywords};
 use crate::tool::run::{ARGUMENT_NAMES, Arguments};
 
 fn check_valid(arguments: &Value) {
-    let found = violations(&definition(&Policy::default())["inputSchema"], arguments);
-    assert_eq!(found, Vec::<String>::new(), "{arguments:.200}");
+    let found = misfit(&definition(&Policy::default())["inputSchema"], arguments);
+    assert_eq!(found, None, "{arguments:.200}");
     let parsed = Arguments::parse(arguments.as_object(), &Policy::default());
     assert!(parsed.is_ok(), "{arguments:.200}: {parsed:?}");
 }
 
 fn check_invalid(arguments: &Value) {
-    let found = violations(&definition(&Policy::default())["inputSchema"], arguments);
-    assert_ne!(found, Vec::<String>::new(), "{arguments:.200}");
+    let found = misfit(&definition(&Policy::default())["inputSchema"], arguments);
+    assert_ne!(found, None, "{arguments:.200}");
     let parsed = Arguments::parse(arguments.as_object(), &Policy::default());
     assert!(parsed.is_err(), "{arguments:.200}: {parsed:?}");
 }
@@ -40,6 +40,7 @@ fn everything_in_both_schemas_is_described() {
         let schema = &definition[schema];
         assert_eq!(schema["type"], "object");
         assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(unknown_keywords(schema), [""; 0]);
         for (name, property) in schema["properties"]
             .as_object()
             .expect("there are properties")

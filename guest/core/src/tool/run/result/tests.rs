@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::{Running, finished, still_running};
 use crate::imports::{End, JobOutcome, Loss, Process, Progress, StopCause, Stream};
 use crate::text::written::Written;
-use crate::tool::run::schema_check::violations;
+use crate::tool::run::schema_check::misfit;
 use crate::tool::run::{Policy, definition};
 use crate::tool::{Ended, ToolResult};
+use crate::wording::About;
 
 const ID: &str = "5f0c2d0e-7c1a-4b57-9a39-0a8f6f1f2b11";
 
@@ -50,8 +51,8 @@ fn conforming(result: ToolResult) -> (String, Value) {
     let structured = result
         .structured
         .expect("a result that was carried out has structured content");
-    let found = violations(&definition(&Policy::default())["outputSchema"], &structured);
-    assert_eq!(found, Vec::<String>::new(), "{structured}");
+    let found = misfit(&definition(&Policy::default())["outputSchema"], &structured);
+    assert_eq!(found, None, "{structured}");
     (result.text, structured)
 }
 
@@ -60,6 +61,7 @@ fn ended(outcome: &JobOutcome, timeout_ms: Option<u64>) -> Ended<'_> {
         id: ID,
         outcome,
         timeout_ms,
+        about: About::Run,
     }
 }
 
