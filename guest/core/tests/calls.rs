@@ -157,6 +157,7 @@ fn one_commit_makes_a_task_and_the_record_is_there_before_the_start() {
             format!("expiry/00000001785196860000/{id}"),
             "key/user/k".to_owned(),
             format!("live/{id}"),
+            format!("owner/user/00000001785196800000/{id}"),
             format!("task/{id}"),
         ]
     );

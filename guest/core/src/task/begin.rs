@@ -129,7 +129,7 @@ fn create(
     if record.to_text().len() > STORE_VALUE_BYTES - END_BYTES {
         return Ok(Some(Begun::Refused(Refused::OrderTooLong)));
     }
-    others.extend(indexes(&record.facts, slot));
+    others.extend(indexes(&record.facts, slot)?);
     match write(world, record, Expectation::Absent, others) {
         Ok(facts) => Ok(Some(match start(world, cx.now, &facts, &order.spec) {
             Start::Started => Begun::Task(facts),
@@ -172,13 +172,13 @@ fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
     }
 }
 
-fn indexes(facts: &Facts, slot: Slot<'_>) -> Vec<Change> {
+fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
     let put = |key: String, value: String, expect| Change::Put { key, value, expect };
-    let mut changes = vec![put(
-        keys::live(&facts.id),
-        "{}".to_owned(),
-        Expectation::Absent,
-    )];
+    let owner = Owner::new(&facts.principal)?.task(facts.created_at, &facts.id);
+    let mut changes = vec![
+        put(keys::live(&facts.id), "{}".to_owned(), Expectation::Absent),
+        put(owner, "{}".to_owned(), Expectation::Absent),
+    ];
     if let Some(moment) = facts.expires_at() {
         let key = keys::expiry(moment, &facts.id);
         changes.push(put(key, "{}".to_owned(), Expectation::Absent));
@@ -186,7 +186,7 @@ fn indexes(facts: &Facts, slot: Slot<'_>) -> Vec<Change> {
     if let Some((slot, expect)) = slot {
         changes.push(put(slot.to_owned(), idempotency::entry(&facts.id), expect));
     }
-    changes
+    Ok(changes)
 }
 
 /// Gives the task of an earlier call for this one's, and never starts its job: one that is not known may have run,

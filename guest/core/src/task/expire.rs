@@ -2,8 +2,9 @@
 //! later the tombstone removed.
 
 use super::durable::{Found, Loaded, load};
-use super::record::Tombstone;
-use super::{TaskId, idempotency, keys};
+use super::keys::{self, Owner};
+use super::record::{Facts, Tombstone};
+use super::{TaskId, idempotency};
 use crate::imports::{
     Change, End, Entry, Expectation, Failure, JobOutcome, JobState, Jobs, Loss, StopReason, Store,
     World,
@@ -107,7 +108,13 @@ fn burial(
     loaded: &Loaded,
     tombstone: &Tombstone,
 ) -> Result<Vec<Change>, RpcError> {
-    let id = &loaded.facts.id;
+    let Facts {
+        id,
+        principal,
+        created_at,
+        ..
+    } = &*loaded.facts;
+    let owner = Owner::new(principal)?.task(*created_at, id);
     let mut changes = vec![
         Change::Put {
             key: keys::task(id),
@@ -116,6 +123,7 @@ fn burial(
         },
         remove(keys::live(id)),
         remove(keys::misfit(id)),
+        remove(owner),
     ];
     changes.extend(idempotency::release(store, &loaded.facts)?);
     Ok(changes)

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `task/<id>` | the task's record, later its tombstone |
 //! | `live/<id>` | that nobody has written down the task's end yet |
+//! | `owner/<principal>/<time>/<id>` | whose the task is, by creation: for lists of one's own |
 //! | `expiry/<time>/<id>` | when something has to go: the task, later its tombstone |
 //! | `key/<principal>/<key>` | which task an idempotency key of `run` stands for: its id as JSON text |
 //! | `misfit/<id>` | why the last answer to a question of the task did not fit |
@@ -107,6 +108,11 @@ impl Owner {
             ));
         }
         Ok(Self(escaped))
+    }
+
+    /// Where it says that a task of this owner was created at `time`, in milliseconds since 1970.
+    pub(crate) fn task(&self, time: u64, id: &TaskId) -> String {
+        format!("owner/{}/{time:020}/{}", self.0, id.as_str())
     }
 
     /// How many bytes an idempotency key of this owner may have in calls of this configured tool, or of `run`.

@@ -4,10 +4,10 @@
 //! of a job may be deleted behind the server's back.
 
 use super::durable::{Found, Loaded, load};
-
+use super::idempotency;
+use super::keys::{self, Owner};
 use super::record::{Ending, Facts, Live, State, TaskError, Terminal};
 use super::settle::end;
-use super::{idempotency, keys};
 use crate::imports::{
     Change, Expectation, JobSpec, StartError, StartErrorKind, StopReason, Store, StoreErrorKind,
     World,
@@ -109,12 +109,16 @@ fn is_conflict(error: &RpcError) -> bool {
 /// Removes a task that nobody was told of.
 fn remove(store: &mut impl Store, loaded: &Loaded) -> Result<(), RpcError> {
     let facts = &loaded.facts;
+    let owner = Owner::new(&facts.principal)?;
     let mut changes = vec![Change::Remove {
         key: keys::task(&facts.id),
         // Whoever shares the task meanwhile keeps it.
         expect: Expectation::WrittenBy(loaded.version),
     }];
-    let mut indexes = vec![keys::live(&facts.id)];
+    let mut indexes = vec![
+        keys::live(&facts.id),
+        owner.task(facts.created_at, &facts.id),
+    ];
     indexes.extend(
         facts
             .expires_at()

@@ -131,6 +131,7 @@ impl Simulation {
         assert_eq!(store.keys("live/"), Vec::<&str>::new());
         assert_eq!(store.keys("expiry/"), Vec::<&str>::new());
         assert_eq!(store.keys("used-state/"), Vec::<&str>::new());
+        assert_eq!(store.keys("owner/").len(), store.keys("task/").len());
         for key in [store.keys("key/"), store.keys("toolkey/")].concat() {
             let id = store.value(key).expect("listed above").trim_matches('"');
             assert!(
