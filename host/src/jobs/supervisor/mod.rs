@@ -35,6 +35,7 @@ use cap_std::fs::Dir;
 use rustix::process::Pid;
 use uuid::Uuid;
 
+pub(crate) use self::ending::signal_name;
 use self::signals::Signals;
 use self::watch::{Post, Watch};
 use super::directory::{JobDirectory, Started};
