@@ -4,14 +4,16 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use rustix::fs::OFlags;
 
+use crate::environment::variable;
+use crate::file;
 use crate::store::can_be_store;
 
 /// The variable that names the data directory where no option does.
@@ -145,7 +147,8 @@ impl DataDir {
             check_use(&path)?;
             fs::set_permissions(&path, Permissions::from_mode(MODE)).map_err(unusable)?;
         }
-        let directory = open_directory(&path).map_err(unusable)?;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let directory = file::open(&path, flags).map_err(unusable)?;
         // Again, of what is really open: the name could have been given to another one meanwhile.
         check_owner(&path, &directory.metadata().map_err(unusable)?)?;
         Ok(Self {
@@ -200,11 +203,6 @@ impl Surroundings {
                 .join(NAME)),
         }
     }
-}
-
-/// A variable of the environment; an empty one counts as unset.
-fn variable(name: &str) -> Option<OsString> {
-    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Creates a directory and its missing parents.
@@ -277,12 +275,6 @@ fn check_use(path: &Path) -> Result<(), Error> {
     Err(Error::InUse {
         path: path.to_owned(),
     })
-}
-
-fn open_directory(path: &Path) -> io::Result<File> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
-    let flags = i32::try_from(flags.bits()).expect("flags of open are positive numbers of C's int");
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 #[cfg(test)]
