@@ -131,6 +131,10 @@ impl DataDir {
     ///
     /// What is created has mode 0700 whatever the umask is; a directory that was there gets it.
     ///
+    /// To be called before this process opens a store in the directory. Where somebody changed the directory's mode
+    /// meanwhile, a look at the store's file would take the locks from whoever has it open here: closing any descriptor
+    /// of a file does (POSIX, `close`). Any number of other processes may have it open.
+    ///
     /// # Errors
     /// [`Error::Create`], [`Error::NotADirectory`], [`Error::Open`], [`Error::InUse`] and [`Error::Foreign`].
     pub fn open(path: &Path) -> Result<Self, Error> {
@@ -262,7 +266,7 @@ fn check_use(path: &Path) -> Result<(), Error> {
         path: path.to_owned(),
         source,
     };
-    // The mode of this directory is wrong, so this process has no store open in it.
+    // This process has no store open in it, as `DataDir::open` demands.
     let is_ours = can_be_store(&path.join(crate::serve::STORE_FILE)).map_err(unusable)?;
     // A person may write the configuration file before there is anything else: on macOS that is its directory too.
     let is_other = |entry: io::Result<fs::DirEntry>| {
