@@ -105,3 +105,5 @@ fn a_wrong_question_is_a_failure_and_not_an_answer() {
     let told = backburner(&dir, &["progress", "101", "x"]);
     assert_eq!(told.status, Some(2), "{told:?}");
 }
+        &["--config", "/dev/null", "ask", "m", "--bogus"],
+        &["--config=/dev/null", "ask", "m", "--bogus"],
