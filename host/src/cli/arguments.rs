@@ -34,7 +34,8 @@ pub struct Cli {
     /// The first one is the nearest backburner.toml of the current directory and its parents, as far as the first that has
     /// a .git, is the home directory or belongs to another user; else the one in $XDG_CONFIG_HOME/backburner or
     /// ~/.config/backburner, on macOS in ~/Library/Application Support/backburner. `backburner check` says which one that
-    /// is, and `--config /dev/null` is none. Give one to `show` and `cancel` only if it is needed: they look for none.
+    /// is, and `--config /dev/null` is none. Give one to `show`, `cancel` and `answer` only if it is needed: they look for
+    /// none.
     #[arg(long, global = true, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
     pub config: Option<PathBuf>,
 
