@@ -158,3 +158,10 @@ pub(crate) const ASIDE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How often a platform without subreapers looks whether the command's process group is empty.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const GROUP_LOOK_MS: u64 = 50;
+/// The pause before the first look whether a process that starts a supervisor has ended: it takes about as long. Each
+/// further one is twice as long as the one before it.
+pub(crate) const REAP_PAUSE: Duration = Duration::from_millis(2);
+
+/// The longest of these pauses. Such a process stays only where it hangs, and costs no more than an entry in the table.
+pub(crate) const LONGEST_REAP_PAUSE: Duration = Duration::from_secs(1);
+
