@@ -10,7 +10,7 @@
 //!
 //! | name | what it is |
 //! |---|---|
-//! | `spec.jsonl` | when and in which boot the job was asked for; what to run; which process the command is |
+//! | `spec.jsonl` | when and where (boot, PID namespace) the job was asked for; what to run; which process the command is |
 //! | `alive` | a FIFO that somebody holds open for writing as long as the supervisor lives |
 //! | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
 //! | `stop` | a symbolic link whose target is the cause: one atomic step, the first one wins, no block needed |

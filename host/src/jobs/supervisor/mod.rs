@@ -240,6 +240,7 @@ mod tests {
             started_at: 17,
             monotonic_ms: 0,
             boot_id: "this one".to_owned(),
+            pid_namespace: None,
         };
         let spec = Spec::of_line("true");
         let record = super::super::directory::record(&origin, &spec).expect("it can be written");
