@@ -125,10 +125,10 @@ pub trait Jobs: Send + Sync {
 
     /// Resolves when the job does not run, or not any more: at once for one that is unknown.
     ///
-    /// It is a wake-up and not a verdict: ask [`Jobs::inspect`] then. It may wake without need where the
+    /// It is a wake-up and not a verdict: ask [`Jobs::inspect`] then. It may wake without need, after a while, where the
     /// job's files cannot be opened.
     ///
     /// # Panics
-    /// Where it is polled outside a tokio runtime whose I/O is enabled.
+    /// Where it is polled outside a tokio runtime whose I/O and time are enabled.
     fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
 }

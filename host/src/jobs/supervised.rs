@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::burial::Burial;
 use super::directory::{JobDirectory, Liveness, Origin, Wakened};
-use super::limits::{ASIDE, READ_BYTES};
+use super::limits::{ASIDE, READ_BYTES, UNWAITED_PAUSE};
 use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State, StopReason};
 use super::output::{self, Request, Writer};
 use super::reaper::Reaper;
@@ -398,12 +398,20 @@ impl Jobs for SupervisedJobs {
         let found = self
             .find(id)
             .and_then(|found| found.map(|it| it.liveness()).transpose());
-        Box::pin(async move {
-            if let Ok(Some(Liveness::Alive(fifo))) = found {
-                // What cannot be waited for is for the caller to look at.
-                let _failed = end_of(fifo).await;
-            }
-        })
+        Box::pin(until_ended(found))
+    }
+}
+
+/// Waits until a job does not run that was found like this. What cannot be waited for is for the caller to look at, but not
+/// over and over: it lasts, say as long as all descriptors of this process are in use.
+async fn until_ended(found: io::Result<Option<Liveness>>) {
+    let waited = match found {
+        Ok(Some(Liveness::Alive(fifo))) => end_of(fifo).await,
+        Ok(Some(Liveness::Dead) | None) => Ok(()),
+        Err(error) => Err(error),
+    };
+    if waited.is_err() {
+        tokio::time::sleep(UNWAITED_PAUSE).await;
     }
 }
 
