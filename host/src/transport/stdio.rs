@@ -17,6 +17,7 @@ use super::connection::{Connection, Parts};
 use super::input::Lines;
 use super::output::Output;
 use super::waits::answer_all;
+use crate::blocking::Blocking;
 use crate::engine::Pool;
 use crate::limits::{
     ENDING_LOOK, SHUTDOWN_GRACE, UNTAKEN_PATIENCE, WORK_PATIENCE, waiting_descriptors, workers,
@@ -69,6 +70,8 @@ pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<
         client: server.client(user()),
         input: Lines::new(input, options.message_limit_bytes),
         output: Output::new(Stream(streams.output)),
+        // What is written goes through one stream anyway.
+        sender: Blocking::start(1)?,
         workers: workers(),
     });
     let runtime = tokio::runtime::Builder::new_current_thread()
