@@ -4,14 +4,16 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
 use rustix::fs::OFlags;
 
+use crate::environment::variable;
+use crate::file;
 use crate::store::can_be_store;
 
 /// The variable that names the data directory where no option does.
@@ -129,6 +131,10 @@ impl DataDir {
     ///
     /// What is created has mode 0700 whatever the umask is; a directory that was there gets it.
     ///
+    /// To be called before this process opens a store in the directory. Where somebody changed the directory's mode
+    /// meanwhile, a look at the store's file would take the locks from whoever has it open here: closing any descriptor
+    /// of a file does (POSIX, `close`). Any number of other processes may have it open.
+    ///
     /// # Errors
     /// [`Error::Create`], [`Error::NotADirectory`], [`Error::Open`], [`Error::InUse`] and [`Error::Foreign`].
     pub fn open(path: &Path) -> Result<Self, Error> {
@@ -145,7 +151,8 @@ impl DataDir {
             check_use(&path)?;
             fs::set_permissions(&path, Permissions::from_mode(MODE)).map_err(unusable)?;
         }
-        let directory = open_directory(&path).map_err(unusable)?;
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let directory = file::open(&path, flags).map_err(unusable)?;
         // Again, of what is really open: the name could have been given to another one meanwhile.
         check_owner(&path, &directory.metadata().map_err(unusable)?)?;
         Ok(Self {
@@ -200,11 +207,6 @@ impl Surroundings {
                 .join(NAME)),
         }
     }
-}
-
-/// A variable of the environment; an empty one counts as unset.
-fn variable(name: &str) -> Option<OsString> {
-    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Creates a directory and its missing parents.
@@ -264,7 +266,7 @@ fn check_use(path: &Path) -> Result<(), Error> {
         path: path.to_owned(),
         source,
     };
-    // The mode of this directory is wrong, so this process has no store open in it.
+    // This process has no store open in it, as `DataDir::open` demands.
     let is_ours = can_be_store(&path.join(crate::serve::STORE_FILE)).map_err(unusable)?;
     // A person may write the configuration file before there is anything else: on macOS that is its directory too.
     let is_other = |entry: io::Result<fs::DirEntry>| {
@@ -277,12 +279,6 @@ fn check_use(path: &Path) -> Result<(), Error> {
     Err(Error::InUse {
         path: path.to_owned(),
     })
-}
-
-fn open_directory(path: &Path) -> io::Result<File> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
-    let flags = i32::try_from(flags.bits()).expect("flags of open are positive numbers of C's int");
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ pub mod component;
 pub mod config;
 pub mod data_dir;
 pub mod engine;
+mod environment;
+mod file;
 pub mod jobs;
 mod limits;
 mod log;

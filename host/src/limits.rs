@@ -76,10 +76,11 @@ pub(crate) const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 /// call up to 8 for a moment, and so do the supervisors; the rest is for a second call at the same time.
 pub(crate) const DESCRIPTORS: usize = 32;
 
-/// How many requests of one server are kept open at the same time: each has a descriptor, and half of what this
-/// process may have beyond [`DESCRIPTORS`] is left for the rest, at most 10 000. Beyond it a request is not accepted
-/// for waiting but answered as at shutdown: with what is known by then.
-pub(crate) fn open_requests() -> usize {
+/// How many descriptors the requests have that one server keeps open: a request one at least, and one that waits for
+/// several jobs up to one for each of them, as each is a FIFO that is open meanwhile. Half of what this process may have
+/// beyond [`DESCRIPTORS`] is left for the rest; at most 10 000. Where they are used up a request is not accepted for
+/// waiting but answered as at shutdown, with what is known by then.
+pub(crate) fn waiting_descriptors() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let beyond = limit.map_or(usize::MAX, |limit| {
         usize::try_from(limit)
@@ -88,6 +89,10 @@ pub(crate) fn open_requests() -> usize {
     });
     (beyond / 2).min(10_000)
 }
+
+/// How often a request goes on only to look at those of its jobs for whose FIFOs it was given no descriptors: often enough
+/// for a person who waits, and seldom enough for many such requests.
+pub(crate) const UNWATCHED_LOOK: Duration = Duration::from_secs(1);
 
 /// How many messages a server works on at the same time, unless its embedder says otherwise: more than there are
 /// processors, since a call may wait for the disk; not many more, since each has an instance.

@@ -3,25 +3,27 @@
 mod client;
 mod exchange;
 mod principal;
+mod room;
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 
 pub use client::Client;
 pub(crate) use client::{OpenRequest, Sending};
 pub use exchange::{Exchange, Said};
 pub use principal::{BadPrincipal, Principal};
 
+use self::room::Room;
 use crate::blocking::Blocking;
 use crate::clock::now_ms;
 use crate::engine::{Pool, PoolError};
 use crate::jobs::Jobs;
 use crate::limits::{
-    FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE, open_requests, workers,
+    FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE, waiting_descriptors, workers,
 };
 use crate::log;
 use crate::store::Store;
@@ -67,7 +69,7 @@ pub struct Server(Arc<Shared>);
 struct Shared {
     pool: Arc<Pool>,
     blocking: Blocking,
-    /// As many permits as further requests may be kept open.
+    /// As many permits as descriptors are left for requests that are kept open.
     room: Arc<Semaphore>,
     shutdown: watch::Sender<bool>,
 }
@@ -93,7 +95,7 @@ impl Server {
     }
 
     /// One that has a pool already. Up to `threads` calls of it run at the same time, beside those that a transport makes
-    /// on threads of its own; up to `open` requests wait.
+    /// on threads of its own; requests that wait have up to `open` descriptors.
     ///
     /// # Errors
     /// Where the system refuses a thread.
@@ -186,8 +188,8 @@ impl Server {
     }
 
     /// Room to keep one more request open, while there is some.
-    fn room(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.room).try_acquire_owned().ok()
+    fn room(&self) -> Option<Room> {
+        Room::take(&self.0.room)
     }
 
     /// Does what may block. A panic gives `None`: a broken invariant of ours, since those of the store and the jobs do not
@@ -254,7 +256,11 @@ impl<S: Store + 'static, J: Jobs + 'static> Builder<S, J> {
     /// See [`PoolError`].
     pub fn build(self) -> Result<Server, PoolError> {
         let pool = Pool::new(Arc::new(self.store), Arc::new(self.jobs), self.config)?;
-        Ok(Server::new(Arc::new(pool), self.threads, open_requests())?)
+        Ok(Server::new(
+            Arc::new(pool),
+            self.threads,
+            waiting_descriptors(),
+        )?)
     }
 }
 

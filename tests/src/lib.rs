@@ -38,5 +38,6 @@ pub use proc::{
 };
 pub use server::{Exit, Server};
 pub use setup::Setup;
+pub use streams::collect;
 pub use task_process::{processes_of_task, supervisor_of_task, supervisors, task_of_process};
 pub use test_dir::TestDir;

@@ -24,7 +24,8 @@ pub(crate) fn read_lines(stream: impl Read + Send + 'static) -> Receiver<String>
 }
 
 /// All text of a stream so far.
-pub(crate) fn collect(mut stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {
+#[must_use]
+pub fn collect(mut stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {
     let text = Arc::new(Mutex::new(String::new()));
     let shared = Arc::clone(&text);
     thread::spawn(move || {

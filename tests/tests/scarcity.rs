@@ -1,5 +1,6 @@
 //! The real binary where something is short: threads, descriptors, room in a file. It works, or says what is missing.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Output, Stdio};
@@ -213,6 +214,65 @@ fn waiting_calls_leave_descriptors_for_others() {
         let code = &task["result"]["structuredContent"]["exitCode"];
         assert_eq!(code, 0, "{task}");
     }
+}
+
+/// To how many jobs each subscription is: fewer than the descriptors that a call has for a moment. So where each job of each
+/// subscription has one, none is left for a call.
+const WATCHED: usize = 6;
+
+/// How many subscriptions there are: for more jobs together than there are descriptors.
+const SUBSCRIPTIONS: usize = 16;
+
+/// What becomes of subscriptions, until each of them has told the end of so many tasks or has ended: of which tasks each of
+/// them told the end.
+fn told_ends(server: &mut Server, ids: &[u64], tasks: usize) -> BTreeMap<u64, BTreeSet<String>> {
+    let mut open: BTreeSet<u64> = ids.iter().copied().collect();
+    let mut ends: BTreeMap<u64, BTreeSet<String>> = BTreeMap::new();
+    while !open.is_empty() {
+        let told = server.receive(PATIENCE);
+        if let Some(over) = told["id"].as_u64() {
+            assert_eq!(told["result"]["resultType"], "complete", "{told}");
+            open.remove(&over);
+        }
+        let params = &told["params"];
+        if params["status"] == "completed" {
+            let id = params["_meta"]["io.modelcontextprotocol/subscriptionId"].as_u64();
+            let id = id.expect("it is a subscription's");
+            let of_one = ends.entry(id).or_default();
+            of_one.insert(params["taskId"].to_string());
+            if of_one.len() == tasks {
+                open.remove(&id);
+            }
+        }
+    }
+    ends
+}
+
+#[test]
+fn subscriptions_leave_descriptors_for_others_and_hear_of_every_end() {
+    let dir = TestDir::new();
+    let go = dir.path().join("go");
+    let setup = Setup::flags(&["--direct-limit", "0"]);
+    let mut server = Server::spawn(&mut limited("-n 100", &setup.command(&dir)));
+    let command = format!("until [ -e '{}' ]; do sleep 0.2; done", go.display());
+    let arguments = json!({ "command": command, "timeoutSeconds": 300 });
+    let tasks: Vec<String> = (0..WATCHED).map(|_| server.call(&arguments)).collect();
+    let params = json!({ "notifications": { "taskIds": tasks } });
+    let ids: Vec<u64> = (0..SUBSCRIPTIONS)
+        .map(|_| server.post("subscriptions/listen", &params, Client::Tasks))
+        .collect();
+    for _ in 0..20 {
+        let task = server.run("true");
+        let task = server.ended_task(&task);
+        assert_eq!(task["result"]["structuredContent"]["exitCode"], 0, "{task}");
+    }
+    fs::write(&go, "").expect("the test's directory can be written");
+    let ends = told_ends(&mut server, &ids, WATCHED);
+    let complete = ends.values().filter(|tasks| tasks.len() == WATCHED).count();
+    // Those for which there is no room are ended at once.
+    assert!(complete >= SUBSCRIPTIONS / 3, "{ends:?}");
+    let exit = server.close();
+    assert!(exit.status.success(), "{exit:?}");
 }
 
 /// What is left of address space: too little for the stack of a thread, which is 2 MiB, and enough for everything else.

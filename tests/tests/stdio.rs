@@ -2,14 +2,14 @@
 //! or not read, memory, time.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use backburner_tests::{
     Client, Exit, PATIENCE, Server, Setup, TestDir, check_message, peak_memory_kib, request,
-    resident_memory_kib, run_call, until,
+    resident_memory_kib, run_call, tool_call, until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -547,6 +547,50 @@ fn write_requests(stdin: &mut impl Write, count: u64) {
             return;
         }
     }
+}
+
+/// How many subscriptions have something to tell: more than a server has threads for calls of the component.
+const UNTOLD: u64 = 20;
+
+#[test]
+fn a_client_that_does_not_read_does_not_keep_tasks_from_expiring() {
+    let dir = TestDir::new();
+    let mut child = unread(&dir);
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut run = |id: u64, arguments: Value| {
+        let call = request(id, "tools/call", &tool_call(&arguments), Client::Tasks);
+        writeln!(stdin, "{call}").expect("it is read");
+        let mut reply = String::new();
+        stdout.read_line(&mut reply).expect("it is UTF-8");
+        let reply = check_message(reply.trim_end()).expect("it is a message");
+        let task = reply["result"]["taskId"].as_str().map(str::to_owned);
+        task.unwrap_or_else(|| panic!("{reply}"))
+    };
+    let command = "while :; do date; sleep 0.3; done";
+    let talker = run(1, json!({ "command": command, "timeoutSeconds": 120 }));
+    let expiring = run(2, json!({ "command": "sleep 60", "ttlSeconds": 5 }));
+    let job = dir.data().join("jobs").join(&expiring);
+    assert!(job.is_dir(), "{}", job.display());
+    let params = json!({ "notifications": { "taskIds": [talker] } });
+    for id in 3..3 + UNTOLD {
+        let listen = request(id, "subscriptions/listen", &params, Client::Tasks);
+        writeln!(stdin, "{listen}").expect("it is read");
+    }
+    // The writer gets stuck when the server stops reading; from then on nothing that is sent is taken.
+    let writer = std::thread::spawn(move || {
+        write_requests(&mut stdin, 100_000);
+    });
+    until(PATIENCE, "the expired task to be deleted", || {
+        (!job.exists())
+            .then_some(())
+            .ok_or("it is there".to_owned())
+    });
+    child.kill().expect("our own child can be killed");
+    child.wait().expect("our own child can be waited for");
+    writer.join().expect("the writer ends with the pipe");
+    let mut server = Server::start(&dir);
+    server.result("tasks/cancel", &json!({ "taskId": talker }), Client::Tasks);
 }
 
 #[test]

@@ -85,6 +85,7 @@ impl From<Error> for wit::Error {
             | Error::FileSize(_)
             | Error::Newer { .. }
             | Error::Busy(_)
+            | Error::Slow(_)
             | Error::Unopened(_)
             | Error::Closed
             | Error::Other(_) => wit::ErrorKind::Other,

@@ -1,18 +1,20 @@
 //! `backburner answer`: tell a job what it asks, as a client does whose user sits at a terminal, or as a script.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::client::Client;
+use super::client::{Client, Interruption};
 use super::earlier::Earlier;
 use super::field::{Choice, Field, Kind};
 use super::inside_arguments::AnswerOptions;
 use super::question::{Asked, Question};
 use super::task::Task;
+use super::terminal::ReadError;
 use super::{Place, exit_code, terminal, wrong_usage};
 
 /// What the server says before it says why an answer did not fit.
@@ -24,7 +26,8 @@ const DECLINE: &str = "/decline";
 /// Answers what a task asks.
 ///
 /// # Errors
-/// Where there is no such task, it asks nothing, or an answer does not fit.
+/// Where there is no such task, it asks nothing, an answer does not fit or comes too late, a signal came before it was
+/// sent, or a question was left open.
 pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Result<ExitCode> {
     let earlier = Earlier::new(place.data_dir, &options.id)?;
     let mut client = earlier.server(place.config)?;
@@ -35,22 +38,57 @@ pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Resul
         let how = "standard input is no terminal: give --accept, --decline or --set NAME=VALUE";
         return Err(wrong_usage("answer", how.to_owned()));
     }
-    for question in &questions {
-        let given = if is_script {
-            scripted(question, options)
-                .map(Some)
-                .map_err(|why| wrong_usage("answer", why))?
-        } else {
-            asked(question)?
-        };
-        let Some(given) = given else {
-            terminal::say("the question stays open");
-            continue;
-        };
-        let sent = send(&mut client, &options.id, question, &given);
-        sent.map_err(|error| earlier.explain_and_advise(error))?;
+    let how = if is_script {
+        How::Script
+    } else {
+        How::Terminal
+    };
+    let status = answer_each(&mut client, &questions, options, how);
+    if let Err(error) = &status
+        && error.is::<Interruption>()
+    {
+        // So that the client knows of it, and only the next signal hurries its server.
+        let _known = client.pause(Duration::ZERO);
+        // In a line of its own: a terminal shows the character that made the signal behind the last one.
+        terminal::say(&format!("\n{STAYS_OPEN}"));
     }
-    Ok(exit_code::SUCCESS.into())
+    status.map(ExitCode::from).map_err(explain)
+}
+
+/// What a person is told who does not answer.
+const STAYS_OPEN: &str = "the question stays open";
+
+/// Where answers come from.
+#[derive(Clone, Copy)]
+enum How {
+    /// The options.
+    Script,
+    /// A person types them.
+    Terminal,
+}
+
+/// Answers one question after the other. Gives the exit status, which is a failure where one stays open.
+fn answer_each(
+    client: &mut Client,
+    questions: &[Question],
+    options: &AnswerOptions,
+    how: How,
+) -> anyhow::Result<u8> {
+    let mut status = exit_code::SUCCESS;
+    for question in questions {
+        let given = match how {
+            How::Script => Some(scripted(question, options).map_err(anyhow::Error::msg)?),
+            How::Terminal => asked(question)?,
+        };
+        match given {
+            Some(given) => send(client, &options.id, question, &given)?,
+            None => {
+                terminal::say(STAYS_OPEN);
+                status = exit_code::FAILURE;
+            }
+        }
+    }
+    Ok(status)
 }
 
 /// What the task asks now.
@@ -81,15 +119,26 @@ fn wanted(questions: Vec<Question>, options: &AnswerOptions) -> anyhow::Result<V
     Ok(questions)
 }
 
-/// Sends an answer, and finds out whether it fits: the acknowledgement does not say.
+/// Sends an answer, and finds out whether it fits: the acknowledgement does not say. Nor does it say that the question was
+/// not open any more, so that is looked at just before. What happens between the two nobody can tell.
 fn send(client: &mut Client, id: &str, question: &Question, answer: &Value) -> anyhow::Result<()> {
     let key = &question.key;
+    let is_open = |client: &mut Client| -> anyhow::Result<bool> {
+        Ok(open(client, id)?.iter().any(|it| it.key == *key))
+    };
+    anyhow::ensure!(
+        is_open(client)?,
+        "the answer was not sent, since the question is not open any more: somebody else has answered it, or what asked \
+         it has ended"
+    );
+    // Who wants to leave has not answered.
+    client.pause(Duration::ZERO)?;
     client.request(
         "tasks/update",
         json!({"taskId": id, "inputResponses": {key: answer}}),
     )?;
-    if open(client, id)?.iter().all(|it| it.key != *key) {
-        terminal::say("answered");
+    if !is_open(client)? {
+        terminal::say("the answer was sent, and the question is not open any more");
         return Ok(());
     }
     let message = Task::fetch(client, id)?.message();
@@ -108,18 +157,16 @@ fn scripted(question: &Question, options: &AnswerOptions) -> Result<Value, Strin
         return Ok(json!({ "action": "decline" }));
     }
     let mut content = Map::new();
-    for text in &options.set {
-        let (name, value) = text
-            .split_once('=')
-            .ok_or_else(|| format!("--set {text:?} has no value: give NAME=VALUE"))?;
+    for (name, text) in &options.set {
         let found = question.fields.iter().find(|(other, _)| other == name);
         let (_, field) = found.ok_or_else(|| {
             let names: Vec<&str> = question.fields.iter().map(|it| it.0.as_str()).collect();
             format!("there is no field {name:?}: there are {}", names.join(", "))
         })?;
-        let value = field.read(value);
-        let value = value.map_err(|right| format!("--set {text:?} does not fit: {right}"))?;
-        content.insert(name.to_owned(), value);
+        let value = field.read(text);
+        let value =
+            value.map_err(|right| format!("--set {name}={text:?} does not fit: {right}"))?;
+        content.insert(name.clone(), value);
     }
     for (name, field) in &question.fields {
         match &field.default {
@@ -205,12 +252,14 @@ fn value(name: &str, field: &Field, need: Need) -> anyhow::Result<Typed> {
     let prompt = prompt(name, field);
     loop {
         terminal::say(&prompt);
-        let mut line = String::new();
-        if io::stdin().lock().read_line(&mut line)? == 0 {
+        let line = terminal::read_line().map_err(|error| match error {
+            ReadError::Left(interruption) => interruption.into(),
+            error => anyhow::Error::from(error),
+        })?;
+        let Some(text) = line else {
             return Ok(Typed::End);
-        }
-        let text = line.trim_end_matches(['\n', '\r']);
-        match (text, &field.default) {
+        };
+        match (text.as_str(), &field.default) {
             (DECLINE, _) => return Ok(Typed::Decline),
             ("", Some(default)) => return Ok(Typed::Value(default.clone())),
             ("", None) if need == Need::Optional => return Ok(Typed::Nothing),
@@ -277,7 +326,10 @@ mod tests {
             key: None,
             accept: true,
             decline: false,
-            set: set.iter().map(ToString::to_string).collect(),
+            set: set
+                .iter()
+                .map(|text| super::super::values::field(text).expect("it has a value"))
+                .collect(),
         }
     }
 
@@ -292,7 +344,7 @@ mod tests {
         let content = |set: &[&str]| scripted(&question, &options(set));
         let accepted = json!({ "action": "accept", "content": { "a": 1, "b": true } });
         assert_eq!(content(&["a=1"]), Ok(accepted));
-        for wrong in [&[][..], &["a"], &["a=x"], &["d=1"]] {
+        for wrong in [&[][..], &["a="], &["a=x"], &["d=1"]] {
             content(wrong).expect_err(&format!("{wrong:?}"));
         }
     }

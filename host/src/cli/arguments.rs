@@ -34,7 +34,8 @@ pub struct Cli {
     /// The first one is the nearest backburner.toml of the current directory and its parents, as far as the first that has
     /// a .git, is the home directory or belongs to another user; else the one in $XDG_CONFIG_HOME/backburner or
     /// ~/.config/backburner, on macOS in ~/Library/Application Support/backburner. `backburner check` says which one that
-    /// is, and `--config /dev/null` is none. Give one to `show` and `cancel` only if it is needed: they look for none.
+    /// is, and `--config /dev/null` is none. Give one to `show`, `cancel` and `answer` only if it is needed: they look for
+    /// none.
     #[arg(long, global = true, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
     pub config: Option<PathBuf>,
 
@@ -180,9 +181,10 @@ What can be seen in the command line alone is wrong with 2. With 125 it is somet
 the key stands for another call, standard input is too long or not UTF-8, the server refuses what an option says, --ttl \
 passed before the command ended, or standard output cannot be written to.
 Ctrl-C (SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; the job goes on, and the \
-message says so. A SIGHUP that is ignored, as with nohup, goes on to be. With --detach the status is 0, and 125 where it \
-is known at once, within about 100 ms, that the command could not be started, or where the id cannot be printed. A \
-command may end with one of these numbers by itself: `show ID --json` tells them apart.")]
+message says so. A SIGHUP or SIGINT that is ignored, as with nohup or in the background of a script, goes on to be. \
+With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
+started, or where the id cannot be printed. A command may end with one of these numbers by itself: `show ID --json` tells \
+them apart.")]
 pub struct RunOptions {
     /// What you call it: one line of at most 100 characters, without control and format characters. All that is said of
     /// its task begins with it

@@ -16,9 +16,7 @@ use super::inside_arguments::{AskOptions, ProgressOptions};
 use super::{exit_code, terminal, wrong_usage};
 use crate::data_dir::DataDir;
 use crate::jobs::Inside;
-
-/// The variable that every process of a job has.
-const TASK_ID: &str = "BACKBURNER_TASK_ID";
+use crate::jobs::supervisor::TASK_VARIABLE;
 
 /// The person declined.
 const DECLINED: u8 = 1;
@@ -104,9 +102,11 @@ pub(super) fn progress(
 
 /// The job that this process is a part of.
 fn inside(data_dir: Option<&Path>) -> anyhow::Result<Inside> {
-    let id = std::env::var(TASK_ID).ok();
+    let id = std::env::var(TASK_VARIABLE).ok();
     let id = id.and_then(|id| Uuid::try_parse(&id).ok()).with_context(|| {
-        format!("this is no job: {TASK_ID} is not set; use it in a command that `backburner run` runs")
+        format!(
+            "this is no job: {TASK_VARIABLE} is not set; use it in a command that `backburner run` runs"
+        )
     })?;
     let data_dir = DataDir::resolve(data_dir.map(Path::to_owned))?;
     Ok(Inside::open(&data_dir, id)?)

@@ -2,6 +2,7 @@
 
 use super::client::Interruption;
 use super::task::{JobResult, Status, Task};
+use crate::jobs::supervisor::signal_name;
 
 /// All went well.
 pub(super) const SUCCESS: u8 = 0;
@@ -61,38 +62,13 @@ fn of_signal(name: &str) -> u8 {
     }
 }
 
-/// The number of a signal on this platform.
+/// The number of the signal that a supervisor of this platform calls so.
 fn number(name: &str) -> Option<u8> {
-    use rustix::process::Signal;
-    let named = [
-        ("HUP", Signal::HUP),
-        ("INT", Signal::INT),
-        ("QUIT", Signal::QUIT),
-        ("ILL", Signal::ILL),
-        ("TRAP", Signal::TRAP),
-        ("ABRT", Signal::ABORT),
-        ("BUS", Signal::BUS),
-        ("FPE", Signal::FPE),
-        ("KILL", Signal::KILL),
-        ("USR1", Signal::USR1),
-        ("SEGV", Signal::SEGV),
-        ("USR2", Signal::USR2),
-        ("PIPE", Signal::PIPE),
-        ("ALRM", Signal::ALARM),
-        ("TERM", Signal::TERM),
-        ("XCPU", Signal::XCPU),
-        ("XFSZ", Signal::XFSZ),
-        ("VTALRM", Signal::VTALARM),
-        ("PROF", Signal::PROF),
-        ("IO", Signal::IO),
-        ("SYS", Signal::SYS),
-    ];
-    let name = name.strip_prefix("SIG")?;
-    match named.iter().find(|(known, _)| *known == name) {
-        Some((_, signal)) => u8::try_from(signal.as_raw()).ok(),
-        // One without a name of its own is called `SIG` and its number.
-        None => name.parse().ok().filter(|number| *number < 128),
-    }
+    // From 32 on they are real-time signals, which have none.
+    let named = (1..=31_u8).find(|number| signal_name((*number).into()) == name);
+    // One without a name of its own is called `SIG` and its number.
+    let unnamed = || name.strip_prefix("SIG")?.parse().ok();
+    named.or_else(unnamed).filter(|number: &u8| *number < 128)
 }
 
 #[cfg(test)]
@@ -122,6 +98,15 @@ mod tests {
         assert_eq!(of("completed", &json!({"signal": "SIGSEGV"})), 139);
         assert_eq!(of("completed", &json!({"signal": "SIGTERM"})), 143);
         assert_eq!(of("completed", &json!({"signal": "SIG64"})), 192);
+    }
+
+    #[test]
+    fn every_name_that_a_supervisor_gives_a_signal_stands_for_its_number() {
+        for signal in 1..=64_u8 {
+            let name = signal_name(signal.into());
+            let status = of("completed", &json!({ "signal": name }));
+            assert_eq!(status, 128 + signal, "{name}");
+        }
     }
 
     #[test]

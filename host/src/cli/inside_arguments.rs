@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::values::{Lasting, duration};
+use super::values::{Lasting, duration, field};
 
 /// How long somebody may wait for an answer.
 const DEADLINE: Lasting = Lasting {
@@ -114,8 +114,10 @@ pub struct ProgressOptions {
 #[command(after_long_help = "\
 In a terminal it shows what the job asks, and asks for each field. A script says the answer by options.
 
-Exit status: 0 where everything was answered; 125 where the task asks nothing, an answer does not fit, or backburner \
-itself failed; 2 for a wrong command line.")]
+Exit status: 0 where everything was answered; 125 where a question was left open (Ctrl-D) or is not open any more, the task \
+asks nothing, an answer does not fit what is asked, or backburner itself failed; 2 for a wrong command line. Ctrl-C \
+(SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; what was not sent by then stays \
+unanswered.")]
 pub struct AnswerOptions {
     /// The task's id, as `run` printed it
     pub id: String,
@@ -133,6 +135,6 @@ pub struct AnswerOptions {
     pub decline: bool,
 
     /// Accept with this value for a field, one option each; several values of one field are separated by commas
-    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "decline")]
-    pub set: Vec<String>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = field, conflicts_with = "decline")]
+    pub set: Vec<(String, String)>,
 }

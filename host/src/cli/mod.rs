@@ -82,13 +82,23 @@ fn is_ask() -> bool {
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("ask") => return true,
-            // The only option that stands before a command and has a value.
-            Some("--data-dir") => drop(words.next()),
+            Some(option) if has_value(option) => drop(words.next()),
             Some(option) if option.starts_with('-') => {}
             _ => return false,
         }
     }
     false
+}
+
+/// Whether this is an option that stands before a command, and the next word is its value.
+fn has_value(word: &str) -> bool {
+    let Some(name) = word.strip_prefix("--") else {
+        return false;
+    };
+    let program = Cli::command();
+    program
+        .get_arguments()
+        .any(|it| it.get_long() == Some(name) && it.get_action().takes_values())
 }
 
 /// Carries out a command that is a client's.

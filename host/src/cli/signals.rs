@@ -36,7 +36,10 @@ pub(super) fn take() -> io::Result<Signals> {
     // A hangup that the program is to survive, as with `nohup`, goes on to be ignored. Where that cannot be known it is
     // left to the system, which does the right thing and says nothing.
     let hangup = (is_ignored(SIGHUP) == Some(false)).then_some(SIGHUP);
-    Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup))
+    // So does Ctrl-C where a script started the program in the background (POSIX, Asynchronous Lists): it is for what
+    // runs in front. Where that cannot be known it is taken: nothing else would tell a person that the job goes on.
+    let interrupt = (is_ignored(SIGINT) != Some(true)).then_some(SIGINT);
+    Signals::new([SIGTERM].into_iter().chain(interrupt).chain(hangup))
 }
 
 /// Gives each signal that comes to `tell`. Does not return.

@@ -49,6 +49,53 @@ pub(super) fn say(text: &str) {
     write_err(&format!("{}\n", text.trim_end_matches('\n')));
 }
 
+/// Reads a line that a person types, without its end; `None` where there are no more. Another thread does it, which is left
+/// where it is when a signal came: nothing else would interrupt it.
+///
+/// # Errors
+/// [`ReadError`].
+pub(super) fn read_line() -> Result<Option<String>, ReadError> {
+    let (sender, typed) = mpsc::channel();
+    let reader = thread::Builder::new().spawn(move || {
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        // Fails where nobody waits any more.
+        let _ = sender.send(read.map(|bytes| (bytes > 0).then_some(line)));
+    });
+    reader.map_err(ReadError::Failed)?;
+    loop {
+        let read = typed.recv_timeout(SIGNAL_LOOK);
+        // First: what was typed before a signal counts no more than what was not.
+        if let Some(interruption) = Interruption::first() {
+            return Err(ReadError::Left(interruption));
+        }
+        match read {
+            Ok(Ok(line)) => {
+                return Ok(line.map(|line| line.trim_end_matches(['\n', '\r']).to_owned()));
+            }
+            Ok(Err(error)) => return Err(ReadError::Failed(error)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                unreachable!("the thread says what it read before it ends")
+            }
+        }
+    }
+}
+
+/// Why a person typed nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReadError {
+    /// The system said no.
+    #[error("cannot read what is typed")]
+    Failed(#[source] io::Error),
+    /// A signal asked this program to end.
+    #[error("nothing more was typed")]
+    Left(#[source] Interruption),
+}
+
+/// How long a person who wants to leave waits for that, at most.
+const SIGNAL_LOOK: Duration = Duration::from_millis(100);
+
 /// In one piece, so that others who write there come before or after it.
 fn write_err(text: &str) {
     let _ = write(Target::Err, text.to_owned());

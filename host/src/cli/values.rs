@@ -31,6 +31,14 @@ pub(super) fn variable(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Reads the value of a field of a question.
+pub(super) fn field(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+        None => Err("give the name of a field and its value, such as branch=main".to_owned()),
+    }
+}
+
 /// Reads what a person calls a task.
 pub(super) fn label(text: &str) -> Result<String, String> {
     let is_short = text.chars().count() <= LABEL_CHARS;

@@ -1,14 +1,13 @@
 //! Reading a configuration file.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
 use super::document::Position;
 use super::error::Error;
+use crate::file;
 use crate::limits::CONFIG_FILE_BYTES;
 
 /// Reads a file, which may be a link to one.
@@ -38,7 +37,8 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
             cause,
         },
     };
-    let file = open(path).map_err(unreadable)?;
+    // A FIFO must not have us wait for whoever writes into it.
+    let file = file::open(path, OFlags::NONBLOCK).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(Error::NotAFile {
             path: path.to_owned(),
@@ -56,13 +56,6 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
         });
     }
     Ok(bytes)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    // A FIFO must not have us wait for whoever writes into it.
-    let flags = OFlags::NONBLOCK.bits().try_into();
-    let flags = flags.expect("flags of open are positive numbers of C's int");
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 #[cfg(test)]

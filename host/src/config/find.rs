@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
+use crate::environment::variable;
 
 /// The variable that names the file where no option does.
 pub const VARIABLE: &str = "BACKBURNER_CONFIG";
@@ -159,11 +160,6 @@ enum Kind {
 /// Whether a directory is the top of a project.
 fn is_top(directory: &Path) -> bool {
     fs::symlink_metadata(directory.join(".git")).is_ok()
-}
-
-/// A variable of the environment; an empty one counts as unset.
-fn variable(name: &str) -> Option<OsString> {
-    env::var_os(name).filter(|value| !value.is_empty())
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Error> {

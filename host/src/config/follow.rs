@@ -28,6 +28,9 @@ pub(crate) fn follow(pool: Arc<Pool>, loaded: Loaded) -> io::Result<()> {
         loop {
             // First the watch and then the look: what changes after the look is noticed.
             let mut watch = Watch::start(&file);
+            if let Some(complaint) = follower.complaint(&file, &watch) {
+                log::warn(format_args!("{complaint}"));
+            }
             if let Some(news) = follower.look(&file, |json| pool.configure(json)) {
                 log::warn(format_args!("{}", news.words(&file)));
             }
@@ -42,6 +45,9 @@ struct Follower {
     source: Source,
     /// What there was at the last look.
     seen: Sight,
+    /// Whether it has been said that the system does not tell of changes. Once is enough: that lasts, and there is a
+    /// watch for each change.
+    has_complained: bool,
 }
 
 /// What a look finds.
@@ -67,7 +73,18 @@ impl Follower {
         Self {
             source: loaded.source,
             seen: Sight::Text(loaded.text),
+            has_complained: false,
         }
+    }
+
+    /// What is to be said of a watch; `None` where it is as it should be, or that has been said.
+    fn complaint(&mut self, file: &Path, watch: &Watch) -> Option<String> {
+        let refusal = watch.refusal().filter(|_| !self.has_complained)?;
+        self.has_complained = true;
+        Some(format!(
+            "{}: is looked at once a second, since the system does not tell of its changes: {refusal}",
+            file.display()
+        ))
     }
 
     /// Looks at the file, and configures with what is new in it. The same thing twice is told of once.

@@ -1,7 +1,7 @@
 //! The component's machine code, which is part of this program, and how it becomes executable where it lies.
 //!
-//! wasmtime's own way copies it: a megabyte, page by page, which is a third of a server's start. Used in place, only
-//! the pages that are run are ever read.
+//! wasmtime's own way copies it, page by page, all 5.8 MB: it took a third of a server's start when they were one. Used in
+//! place, only the pages that are run are ever read.
 
 #![expect(
     unsafe_code,

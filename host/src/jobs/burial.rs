@@ -24,6 +24,8 @@ pub(crate) struct Burial<'a> {
     pub(crate) id: Uuid,
     /// This boot.
     pub(crate) boot_id: &'a str,
+    /// The PID namespace of this process; `None` where the system has none.
+    pub(crate) pid_namespace: Option<u64>,
     /// A file name that nobody else uses.
     pub(crate) unique: &'a str,
 }
@@ -55,10 +57,12 @@ impl Burial<'_> {
         let named = origin.as_ref().filter(|it| !it.boot_id.is_empty());
         let named = named.filter(|_| !self.boot_id.is_empty());
         let same_boot = named.map(|it| it.boot_id == self.boot_id);
-        // In another boot the recorded numbers are those of strangers. Without a record nobody knows: its supervisor and
-        // its environment are proof enough.
-        let started = match same_boot {
-            Some(true) => self.directory.started()?,
+        // In another boot, and in another container, the recorded numbers are those of strangers. Without a record nobody
+        // knows: its supervisor and its environment are proof enough.
+        let started = match (same_boot, &origin) {
+            (Some(true), Some(origin)) if self.has_numbers_of(origin) => {
+                self.directory.started()?
+            }
             _ => None,
         };
         Ok(Remains {
@@ -67,6 +71,12 @@ impl Burial<'_> {
             same_boot,
             started,
         })
+    }
+
+    /// Whether the process ids of a job that was asked for there are those that this process sees. That it is the same
+    /// namespace is not certain, as a new one may get the number of one that is gone; older records do not say.
+    fn has_numbers_of(&self, origin: &Origin) -> bool {
+        origin.pid_namespace.is_none() || origin.pid_namespace == self.pid_namespace
     }
 
     /// Ends everything that is left of the job.
@@ -254,7 +264,7 @@ struct Remains {
     origin: Option<Origin>,
     /// Whether that was in this boot; `None` where nobody knows.
     same_boot: Option<bool>,
-    /// Its command, if it is of this boot.
+    /// Its command, if it is of this boot and its process id means something here.
     started: Option<Started>,
 }
 

@@ -42,6 +42,9 @@ pub(crate) struct Origin {
     pub(crate) monotonic_ms: u64,
     /// Which boot.
     pub(crate) boot_id: String,
+    /// In which PID namespace, by the inode of that; `None` where the system has none, and of older records.
+    #[serde(default)]
+    pub(crate) pid_namespace: Option<u64>,
 }
 
 /// Which process the command is. Both numbers together are one process, in one boot.

@@ -42,6 +42,10 @@ pub(crate) const NEW_NUMBERS: i32 = 4096;
 /// long as the one before it.
 pub(crate) const BURIAL_PAUSE: Duration = Duration::from_millis(5);
 
+/// How long somebody waits who wants to know of a job's end and cannot be told, say for want of a descriptor, before it is
+/// time to look.
+pub(crate) const UNWAITED_PAUSE: Duration = Duration::from_secs(1);
+
 /// How many leftovers an outcome names, so that it stays small whatever a job leaves behind.
 pub(crate) const LEFTOVERS: usize = 20;
 
@@ -154,6 +158,13 @@ pub(crate) const STALE: Duration = Duration::from_secs(600);
 
 /// How long what somebody put in the place of a job is kept aside, for whoever wants to know what it was.
 pub(crate) const ASIDE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The pause before the first look whether a process that starts a supervisor has ended: it takes about as long. Each
+/// further one is twice as long as the one before it.
+pub(crate) const REAP_PAUSE: Duration = Duration::from_millis(2);
+
+/// The longest of these pauses. Such a process stays only where it hangs, and costs no more than an entry in the table.
+pub(crate) const LONGEST_REAP_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often a platform without subreapers looks whether the command's process group is empty.
 #[cfg(not(target_os = "linux"))]

@@ -10,7 +10,7 @@
 //!
 //! | name | what it is |
 //! |---|---|
-//! | `spec.jsonl` | when and in which boot the job was asked for; what to run; which process the command is |
+//! | `spec.jsonl` | when and where (boot, PID namespace) the job was asked for; what to run; which process the command is |
 //! | `alive` | a FIFO that somebody holds open for writing as long as the supervisor lives |
 //! | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
 //! | `stop` | a symbolic link whose target is the cause: one atomic step, the first one wins, no block needed |
@@ -125,10 +125,10 @@ pub trait Jobs: Send + Sync {
 
     /// Resolves when the job does not run, or not any more: at once for one that is unknown.
     ///
-    /// It is a wake-up and not a verdict: ask [`Jobs::inspect`] then. It may wake without need where the
+    /// It is a wake-up and not a verdict: ask [`Jobs::inspect`] then. It may wake without need, after a while, where the
     /// job's files cannot be opened.
     ///
     /// # Panics
-    /// Where it is polled outside a tokio runtime whose I/O is enabled.
+    /// Where it is polled outside a tokio runtime whose I/O and time are enabled.
     fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
 }

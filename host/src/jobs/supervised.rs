@@ -17,12 +17,12 @@ use uuid::Uuid;
 
 use super::burial::Burial;
 use super::directory::{JobDirectory, Liveness, Origin, Wakened};
-use super::limits::{ASIDE, READ_BYTES};
+use super::limits::{ASIDE, READ_BYTES, UNWAITED_PAUSE};
 use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State, StopReason};
 use super::output::{self, Request, Writer};
 use super::reaper::Reaper;
 use super::supervisor::{self, SUPERVISE};
-use super::{Jobs, clock, directory, files, questions, report, spec};
+use super::{Jobs, clock, directory, files, processes, questions, report, spec};
 use crate::data_dir;
 
 /// Where the jobs are, below the data directory.
@@ -39,6 +39,7 @@ pub struct SupervisedJobs {
     data_path: PathBuf,
     program: PathBuf,
     boot_id: String,
+    pid_namespace: Option<u64>,
     reaper: Reaper,
 }
 
@@ -59,6 +60,7 @@ impl SupervisedJobs {
             data_path: data_path.to_owned(),
             program,
             boot_id: clock::boot_id(),
+            pid_namespace: processes::namespace(),
             reaper: Reaper::default(),
         };
         opened.tidy(SystemTime::now());
@@ -153,6 +155,7 @@ impl SupervisedJobs {
             started_at: crate::clock::now_ms(),
             monotonic_ms: clock::monotonic_ms(),
             boot_id: self.boot_id.clone(),
+            pid_namespace: self.pid_namespace,
         }
     }
 
@@ -250,11 +253,11 @@ impl SupervisedJobs {
 
     fn bury(&self, id: Uuid, directory: &JobDirectory) -> io::Result<Option<Outcome>> {
         let unique = unique("outcome", id);
-        let boot_id = &self.boot_id;
         let burial = Burial {
             directory,
             id,
-            boot_id,
+            boot_id: &self.boot_id,
+            pid_namespace: self.pid_namespace,
             unique: &unique,
         };
         burial.bury()
@@ -395,12 +398,20 @@ impl Jobs for SupervisedJobs {
         let found = self
             .find(id)
             .and_then(|found| found.map(|it| it.liveness()).transpose());
-        Box::pin(async move {
-            if let Ok(Some(Liveness::Alive(fifo))) = found {
-                // What cannot be waited for is for the caller to look at.
-                let _failed = end_of(fifo).await;
-            }
-        })
+        Box::pin(until_ended(found))
+    }
+}
+
+/// Waits until a job does not run that was found like this. What cannot be waited for is for the caller to look at, but not
+/// over and over: it lasts, say as long as all descriptors of this process are in use.
+async fn until_ended(found: io::Result<Option<Liveness>>) {
+    let waited = match found {
+        Ok(Some(Liveness::Alive(fifo))) => end_of(fifo).await,
+        Ok(Some(Liveness::Dead) | None) => Ok(()),
+        Err(error) => Err(error),
+    };
+    if waited.is_err() {
+        tokio::time::sleep(UNWAITED_PAUSE).await;
     }
 }
 

@@ -99,3 +99,27 @@ fn what_failed_is_told_and_not_what_could_not_be_cleared_away() {
     let error = failed.expect_err("it failed");
     assert_eq!(error.kind(), ErrorKind::StorageFull);
 }
+
+/// Whether somebody who waits for the end of a job that was found like this goes on at once.
+fn goes_on_at_once(found: io::Result<Option<Liveness>>) -> bool {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
+    runtime.block_on(async {
+        let mut ended = std::pin::pin!(until_ended(found));
+        let looked = std::future::poll_fn(|cx| {
+            let look = ended.as_mut().poll(cx);
+            std::task::Poll::Ready(look.is_ready())
+        });
+        looked.await
+    })
+}
+
+#[test]
+fn whoever_cannot_be_told_of_an_end_does_not_look_over_and_over() {
+    let no_descriptor = rustix::io::Errno::MFILE.into();
+    assert!(!goes_on_at_once(Err(no_descriptor)));
+    assert!(goes_on_at_once(Ok(Some(Liveness::Dead))));
+    assert!(goes_on_at_once(Ok(None)));
+}

@@ -11,14 +11,16 @@ use uuid::Uuid;
 use crate::clock::now_ms;
 use crate::engine::{Pending, Wake};
 use crate::jobs::Jobs;
+use crate::limits::UNWATCHED_LOOK;
 
 /// What ends the waiting of one request before its time.
 #[derive(Debug)]
 pub(crate) struct Interruptions {
     /// Resolves when the client takes the request back.
     pub(crate) cancelled: oneshot::Receiver<()>,
-    /// Whether the request may wait at all. Where not, it is answered as at shutdown, unless it was taken back already.
-    pub(crate) has_room: bool,
+    /// The end of how many of its jobs may be waited for, each of which takes a descriptor. Where that is 0 the request is
+    /// answered as at shutdown, unless it was taken back already.
+    pub(crate) room: usize,
     /// Says true when the server is about to end.
     pub(crate) shutdown: watch::Receiver<bool>,
     /// Tells of new configurations, where the request heeds them.
@@ -35,17 +37,17 @@ pub(crate) async fn next_wake(
 ) -> Wake {
     let Interruptions {
         cancelled,
-        has_room,
+        room,
         shutdown,
         configured,
     } = interruptions;
     tokio::select! {
         biased;
         Ok(()) = cancelled => Wake::Cancelled,
-        () = std::future::ready(()), if !*has_room => Wake::Shutdown,
+        () = std::future::ready(()), if *room == 0 => Wake::Shutdown,
         _ = shutdown.wait_for(|ending| *ending) => Wake::Shutdown,
         () = changed(configured) => Wake::Configured,
-        why = due(jobs, pending, pause) => why,
+        why = due(jobs, pending, *room, pause) => why,
     }
 }
 
@@ -60,15 +62,23 @@ async fn changed(configured: &mut Option<watch::Receiver<u64>>) {
     }
 }
 
-async fn due(jobs: &Arc<dyn Jobs>, pending: &Pending, pause: Option<Duration>) -> Wake {
+async fn due(
+    jobs: &Arc<dyn Jobs>,
+    pending: &Pending,
+    room: usize,
+    pause: Option<Duration>,
+) -> Wake {
     if let Some(pause) = pause {
         tokio::time::sleep(pause).await;
     }
     let left = Duration::from_millis(pending.deadline.saturating_sub(now_ms()));
+    let (watched, unwatched) = pending.jobs.split_at(room.min(pending.jobs.len()));
     tokio::select! {
         biased;
-        () = any_ended(jobs, &pending.jobs) => Wake::JobEnded,
+        () = any_ended(jobs, watched) => Wake::JobEnded,
         () = tokio::time::sleep(left) => Wake::Deadline,
+        // Nobody tells of their ends, so whoever wakes looks for them.
+        () = tokio::time::sleep(UNWATCHED_LOOK), if !unwatched.is_empty() => Wake::JobEnded,
     }
 }
 

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
 use super::exchange::{Exchange, Said};
+use super::room::Room;
 use super::{Principal, Server};
 use crate::clock::now_ms;
 use crate::engine::{Context, Pending, Step, Wake};
@@ -90,21 +91,22 @@ impl Client {
 
     /// Keeps the request open that came as message `number`.
     pub(crate) fn open(&self, number: u64, pending: Pending, body: Arc<str>) -> OpenRequest {
-        let room = self.server().room();
-        OpenRequest {
+        let mut open = OpenRequest {
             client: self.clone(),
             number,
             interruptions: Interruptions {
                 cancelled: self.requests().add(number, &pending.request),
-                has_room: room.is_some(),
+                room: 0,
                 shutdown: self.server().shutdown(),
                 configured: pending.until_configured.then(|| self.configured()),
             },
             pending: Arc::new(pending),
             pause: None,
             body,
-            _room: room,
-        }
+            room: self.server().room(),
+        };
+        open.fit();
+        open
     }
 
     /// Tells of new configurations, and first that there may have been one since the message was answered.
@@ -152,8 +154,8 @@ pub(crate) struct OpenRequest {
     interruptions: Interruptions,
     /// How long it waits at least before it goes on.
     pause: Option<Duration>,
-    /// Held for as long as it is open.
-    _room: Option<OwnedSemaphorePermit>,
+    /// Held for as long as it is open; `None` where it must not wait.
+    room: Option<Room>,
 }
 
 impl OpenRequest {
@@ -168,14 +170,28 @@ impl OpenRequest {
             self.pause = Some(SHORTEST_WAIT);
             match self.resume(why).await? {
                 Step::Reply(reply) => return Some(Sending::Reply(reply)),
-                Step::Wait(again) if may_go_on => self.pending = Arc::new(again),
+                Step::Wait(again) if may_go_on => self.wait_on(again),
                 Step::Notify(notice) if may_go_on => {
-                    self.pending = Arc::new(notice.pending);
+                    self.wait_on(notice.pending);
                     return Some(Sending::Notifications(notice.messages));
                 }
                 Step::Wait(_) | Step::Notify(_) | Step::Nothing | Step::Cancel(_) => return None,
             }
         }
+    }
+
+    /// Has it wait for something else.
+    fn wait_on(&mut self, pending: Pending) {
+        self.pending = Arc::new(pending);
+        self.fit();
+    }
+
+    /// Sees that it has room for what it waits for.
+    fn fit(&mut self) {
+        if let Some(room) = &mut self.room {
+            room.fit(self.pending.jobs.len());
+        }
+        self.interruptions.room = self.room.as_ref().map_or(0, Room::jobs);
     }
 
     /// Has an instance go on with the request.

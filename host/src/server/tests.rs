@@ -30,6 +30,8 @@ const CALL: &str = concat!(
 struct Undead {
     looks: AtomicUsize,
     waits: AtomicUsize,
+    /// Whether nothing is told of their ends all the same.
+    is_silent: bool,
 }
 
 impl Jobs for Undead {
@@ -64,6 +66,9 @@ impl Jobs for Undead {
 
     fn ended(&self, _: Uuid) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
         self.waits.fetch_add(1, Ordering::SeqCst);
+        if self.is_silent {
+            return Box::pin(std::future::pending());
+        }
         Box::pin(std::future::ready(()))
     }
 }
@@ -143,7 +148,7 @@ impl Interrupter {
             shut_down,
             interruptions: Interruptions {
                 cancelled,
-                has_room: true,
+                room: 1,
                 shutdown,
                 configured: None,
             },
@@ -182,7 +187,41 @@ fn between_two_looks_at_its_job_a_request_hears_that_the_server_ends() {
 #[test]
 fn a_request_that_is_taken_back_is_not_answered_also_where_it_must_not_wait() {
     let mut it = Interrupter::new();
-    it.interruptions.has_room = false;
+    it.interruptions.room = 0;
     it.cancel.send(()).expect("it is waited for");
     assert_eq!(why_it_goes_on(it.interruptions), Wake::Cancelled);
+}
+
+/// Why a request goes on that waits for jobs of this kind, so many, and may be told of the end of `room` of them; and of how
+/// many it wanted to be told.
+fn why_it_stops_waiting(jobs: Undead, number: usize, room: usize) -> (Wake, usize) {
+    let mut it = Interrupter::new();
+    it.interruptions.room = room;
+    let pending = Pending {
+        request: "1".to_owned(),
+        ticket: String::new(),
+        jobs: vec![Uuid::nil().to_string(); number],
+        deadline: now_ms() + 3_600_000,
+        until_configured: false,
+    };
+    let undead = Arc::new(jobs);
+    let jobs: Arc<dyn Jobs> = Arc::clone(&undead) as _;
+    let why = block_on(next_wake(&jobs, &pending, &mut it.interruptions, None));
+    (why, undead.waits.load(Ordering::SeqCst))
+}
+
+#[test]
+fn a_request_takes_no_more_descriptors_than_it_has_room_for() {
+    let (why, waits) = why_it_stops_waiting(Undead::default(), 5, 2);
+    assert_eq!((why, waits), (Wake::JobEnded, 2));
+}
+
+#[test]
+fn jobs_of_whose_end_nobody_is_told_are_looked_at_now_and_then() {
+    let silent = Undead {
+        is_silent: true,
+        ..Undead::default()
+    };
+    let (why, waits) = why_it_stops_waiting(silent, 5, 2);
+    assert_eq!((why, waits), (Wake::JobEnded, 2));
 }

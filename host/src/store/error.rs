@@ -70,6 +70,12 @@ pub enum Error {
          look for a backburner that is stopped or hangs, and let it go on or kill it"
     )]
     Busy(#[source] Cause),
+    /// Its disk takes too long to write what other calls of this process have given it.
+    #[error(
+        "the disk of the store is slow, and this call was not written in time: try again later, and where that does not \
+         help, look at what else keeps the disk busy"
+    )]
+    Slow(#[source] Cause),
     /// One of its files cannot be opened. SQLite does not say why.
     #[error(
         "a file of the store cannot be opened: it is gone, or this user may not open it, or too few file \

@@ -27,8 +27,9 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// tries to get it included. Each keeps a thread of its server: fewer than a server has, so that one is left for reads.
 pub(crate) const PATIENT_COMMITS: usize = 3;
 
-/// How long nobody of this process may have got the lock before commits beyond [`PATIENT_COMMITS`] fail at once, and how
-/// long reads may have to wait behind them. Of sixteen servers on a slow disk each gets it within a second or two.
+/// How long nobody of this process may have got the lock, or one may have been writing, before commits beyond
+/// [`PATIENT_COMMITS`] fail at once, and how long reads may have to wait behind them. Of sixteen servers on a slow disk
+/// each gets it within a second or two.
 pub(super) const CROWD_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a read believes that the store's files are where they were when somebody last looked. A look takes five

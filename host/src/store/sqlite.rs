@@ -90,6 +90,9 @@ impl SqliteStore {
             Err(error) => return leader.fail(self.cause(error)),
         };
         let begun = self.begin(&connection);
+        if begun.is_ok() {
+            leader.begin_to_write();
+        }
         // Only now: whoever came while another process had the lock is taken along.
         let waiting = leader.gather();
         let batch: Vec<&[Change]> = std::iter::once(own)

@@ -10,6 +10,7 @@ use tokio::sync::{Notify, mpsc};
 use super::input::{Line, Lines};
 use super::output::{Output, Taken};
 use super::waits::Waiting;
+use crate::blocking::Blocking;
 use crate::engine::{Pending, Step};
 use crate::log;
 use crate::server::Client;
@@ -19,6 +20,8 @@ pub(crate) struct Parts {
     pub(crate) client: Client,
     pub(crate) input: Lines<Box<dyn BufRead + Send>>,
     pub(crate) output: Output,
+    /// What sends where nobody may be kept waiting by the client.
+    pub(crate) sender: Blocking,
     /// How many messages are worked on at the same time.
     pub(crate) workers: usize,
 }
@@ -28,6 +31,7 @@ pub(crate) struct Parts {
 pub(crate) struct Connection {
     pub(crate) client: Client,
     output: Output,
+    sender: Blocking,
     input: Mutex<Lines<Box<dyn BufRead + Send>>>,
     waiting: mpsc::UnboundedSender<Waiting>,
     workers: Workers,
@@ -67,6 +71,7 @@ impl Connection {
         let connection = Self {
             client: parts.client,
             output: parts.output,
+            sender: parts.sender,
             input: Mutex::new(parts.input),
             waiting,
             workers: Workers {
@@ -128,6 +133,25 @@ impl Connection {
         if self.output.send(message).is_err() {
             self.end();
         }
+    }
+
+    /// As [`Connection::send`] for each of these, in order, and drops `done` when all have been sent. On a thread that does
+    /// nothing else: a client that does not read holds up what is sent to it, and neither the other requests nor the look
+    /// after the tasks.
+    pub(crate) async fn send_apart<T: Send + 'static>(
+        self: &Arc<Self>,
+        messages: Vec<String>,
+        done: T,
+    ) {
+        let connection = Arc::clone(self);
+        let sent = self.sender.run(move || {
+            for message in &messages {
+                connection.send(message);
+            }
+            drop(done);
+        });
+        // To send does not panic.
+        let _ = sent.await;
     }
 
     fn end(&self) {

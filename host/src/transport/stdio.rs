@@ -17,9 +17,10 @@ use super::connection::{Connection, Parts};
 use super::input::Lines;
 use super::output::Output;
 use super::waits::answer_all;
+use crate::blocking::Blocking;
 use crate::engine::Pool;
 use crate::limits::{
-    ENDING_LOOK, SHUTDOWN_GRACE, UNTAKEN_PATIENCE, WORK_PATIENCE, open_requests, workers,
+    ENDING_LOOK, SHUTDOWN_GRACE, UNTAKEN_PATIENCE, WORK_PATIENCE, waiting_descriptors, workers,
 };
 use crate::server::{Principal, Server};
 use crate::stream::Stream;
@@ -64,11 +65,13 @@ impl Streams {
 pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<()> {
     let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
     let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(Stream(streams.input)));
-    let server = Server::new(pool, workers(), open_requests())?;
+    let server = Server::new(pool, workers(), waiting_descriptors())?;
     let (connection, waiting) = Connection::new(Parts {
         client: server.client(user()),
         input: Lines::new(input, options.message_limit_bytes),
         output: Output::new(Stream(streams.output)),
+        // What is written goes through one stream anyway.
+        sender: Blocking::start(1)?,
         workers: workers(),
     });
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -29,22 +29,9 @@ async fn answer(connection: Arc<Connection>, waiting: Waiting) {
     while let Some(sending) = request.next().await {
         let messages = match sending {
             Sending::Notifications(messages) => messages,
-            Sending::Reply(reply) => return send(&connection, vec![reply], Some(work)).await,
+            Sending::Reply(reply) => return connection.send_apart(vec![reply], work).await,
         };
         // A client that does not take them is told nothing more meanwhile.
-        send(&connection, messages, None).await;
+        connection.send_apart(messages, ()).await;
     }
-}
-
-/// Sends messages, after which `work` is done.
-async fn send(connection: &Arc<Connection>, messages: Vec<String>, work: Option<Work>) {
-    let sender = Arc::clone(connection);
-    // On a thread that may block, since the client may not read. To send does not panic.
-    let sent = connection.client.server().on_a_thread(move || {
-        for message in &messages {
-            sender.send(message);
-        }
-        drop(work);
-    });
-    let _ = sent.await;
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use backburner::jobs::{End, Jobs, Loss, StartError, State, StopCause, StopReason};
@@ -312,7 +312,7 @@ fn a_job_of_another_boot_is_lost_and_its_numbers_are_nobodys() {
         .arg("64")
         .spawn()
         .expect("it exists");
-    claim(&directory, stranger.id());
+    claim(&directory, stranger.id(), 1);
 
     let outcome = lab.outcome(id);
     assert_eq!(
@@ -363,7 +363,7 @@ fn a_recycled_process_id_is_left_alone_in_the_same_boot_too() {
         .arg("65")
         .spawn()
         .expect("it exists");
-    claim(&directory, stranger.id());
+    claim(&directory, stranger.id(), 1);
     assert_eq!(
         lab.outcome(id).end,
         End::Lost {
@@ -376,6 +376,49 @@ fn a_recycled_process_id_is_left_alone_in_the_same_boot_too() {
     );
     stranger.kill().expect("it is ours");
     stranger.wait().expect("it is ours");
+}
+
+#[test]
+fn the_numbers_of_another_container_are_nobodys() {
+    let lab = Lab::new();
+    let own = fs::metadata("/proc/self/ns/pid")
+        .expect("it is there")
+        .ino();
+    let member = format!(r#","pid_namespace":{own}"#);
+    // Of this container, of another one, and of a version that did not say.
+    for (said, is_killed) in [
+        (member.clone(), true),
+        (r#","pid_namespace":17"#.to_owned(), false),
+        (String::new(), true),
+    ] {
+        let (id, _) = lab.run(&shell("true"));
+        let directory = lab.directory(id);
+        fs::remove_file(directory.join("outcome.json")).expect("it is there");
+        let mut process = std::process::Command::new("sleep")
+            .arg("66")
+            .spawn()
+            .expect("it exists");
+        claim(&directory, process.id(), start_ticks(process.id()));
+        let record = directory.join("spec.jsonl");
+        let text = fs::read_to_string(&record).expect("it is there");
+        assert!(text.contains(&member), "{text}");
+        fs::write(&record, text.replace(&member, &said)).expect("it is writable");
+        let kind = Loss::Supervisor;
+        assert_eq!(lab.outcome(id).end, End::Lost { kind }, "{said}");
+        let ended = process.try_wait().expect("it is ours");
+        assert_eq!(ended.is_some(), is_killed, "{said}");
+        // Fails where it was killed above.
+        let _ = process.kill();
+        process.wait().expect("it is ours");
+    }
+}
+
+/// When a process was started, in ticks since boot.
+fn start_ticks(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let (_, rest) = stat.rsplit_once(')').expect("its name is in parentheses");
+    let ticks = rest.split_whitespace().nth(19);
+    ticks.and_then(|it| it.parse().ok()).expect("a number")
 }
 
 #[test]
@@ -423,12 +466,13 @@ fn set_back(fifo: &std::path::Path) {
     held.set_modified(long_ago).expect("it is ours");
 }
 
-/// Makes a job's record say that its command is a process that was started at another time.
-fn claim(directory: &std::path::Path, pid: u32) {
+/// Makes a job's record say that its command is the process of this number that was started at this time, in ticks.
+fn claim(directory: &std::path::Path, pid: u32, start_ticks: u64) {
     let path = directory.join("spec.jsonl");
     let text = fs::read_to_string(&path).expect("it is there");
     let kept: Vec<&str> = text.lines().take(2).collect();
-    let started =
-        format!(r#"{{"format":1,"content":{{"pid":{pid},"start_ticks":1,"session":{pid}}}}}"#);
+    let started = format!(
+        r#"{{"format":1,"content":{{"pid":{pid},"start_ticks":{start_ticks},"session":{pid}}}}}"#
+    );
     fs::write(path, format!("{}\n{started}", kept.join("\n"))).expect("it is writable");
 }

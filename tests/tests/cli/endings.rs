@@ -99,7 +99,8 @@ fn a_run_whose_task_is_cancelled_ends_with_123() {
 fn a_run_that_is_left_dies_of_the_signal_and_its_job_goes_on() {
     let dir = TestDir::new();
     for signal in [Signal::INT, Signal::TERM] {
-        let (run, id) = follow(&dir, &["sleep 60"]);
+        // A test that was started in the background of a script has SIGINT ignored.
+        let (run, id) = follow_with(&dir, "default", signal);
         kill_process(Pid::from_child(&run), signal).expect("it runs");
         let output = run.wait_with_output().expect("it can be waited for");
         assert_eq!(output.status.signal(), Some(signal.as_raw()), "{output:?}");
@@ -115,12 +116,12 @@ fn a_run_that_is_left_dies_of_the_signal_and_its_job_goes_on() {
     }
 }
 
-/// A run that is followed, which is started with this for SIGHUP: `default` or `ignore`.
-fn follow_with_hangup(dir: &TestDir, disposition: &str) -> (Child, String) {
+/// A run that is followed, which is started with this for a signal: `default` or `ignore`.
+fn follow_with(dir: &TestDir, disposition: &str, signal: Signal) -> (Child, String) {
     let mut command = Command::new("env");
     // Not a shell's `trap`, which cannot undo that the test itself was started by `nohup`.
     command
-        .arg(format!("--{disposition}-signal=HUP"))
+        .arg(format!("--{disposition}-signal={}", signal.as_raw()))
         .arg(binary());
     follow_as(command, dir, &["sleep 60"])
 }
@@ -128,7 +129,7 @@ fn follow_with_hangup(dir: &TestDir, disposition: &str) -> (Child, String) {
 #[test]
 fn a_run_that_is_hung_up_says_that_its_job_goes_on() {
     let dir = TestDir::new();
-    let (run, id) = follow_with_hangup(&dir, "default");
+    let (run, id) = follow_with(&dir, "default", Signal::HUP);
     kill_process(Pid::from_child(&run), Signal::HUP).expect("it runs");
     let output = run.wait_with_output().expect("it can be waited for");
     let signal = output.status.signal();
@@ -139,14 +140,17 @@ fn a_run_that_is_hung_up_says_that_its_job_goes_on() {
 }
 
 #[test]
-fn a_run_that_is_to_survive_a_hangup_follows_its_job_to_the_end() {
+fn a_run_that_is_to_survive_a_signal_follows_its_job_to_the_end() {
     let dir = TestDir::new();
-    let (run, id) = follow_with_hangup(&dir, "ignore");
-    kill_process(Pid::from_child(&run), Signal::HUP).expect("it runs");
-    backburner(&dir, &["cancel", &id]);
-    let run = done(run.wait_with_output().expect("it can be waited for"));
-    assert_eq!(run.status, Some(123), "{run:?}");
-    assert!(!run.stderr.contains("goes on"), "{run:?}");
+    // Under `nohup`, and in the background of a script.
+    for signal in [Signal::HUP, Signal::INT] {
+        let (run, id) = follow_with(&dir, "ignore", signal);
+        kill_process(Pid::from_child(&run), signal).expect("it runs");
+        backburner(&dir, &["cancel", &id]);
+        let run = done(run.wait_with_output().expect("it can be waited for"));
+        assert_eq!(run.status, Some(123), "{run:?}");
+        assert!(!run.stderr.contains("goes on"), "{run:?}");
+    }
 }
 
 #[test]

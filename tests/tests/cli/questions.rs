@@ -1,6 +1,11 @@
 //! Questions from inside a job, answered from a terminal or a script.
 
-use backburner_tests::{PATIENCE, TestDir, binary, until};
+use std::io::Write as _;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use backburner_tests::{PATIENCE, TestDir, binary, children, collect, until};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::{backburner, show_json};
@@ -42,11 +47,15 @@ fn ended(dir: &TestDir, id: &str) -> (Value, String) {
 fn a_script_answers_by_options() {
     let dir = TestDir::new();
     let id = start(&dir, "Which? --choice a --choice b=B");
+    let unreadable = backburner(&dir, &["answer", &id, "--set", "answer"]);
+    assert_eq!(unreadable.status, Some(2), "{unreadable:?}");
     let wrong = backburner(&dir, &["answer", &id, "--set", "answer=c"]);
-    assert_eq!(wrong.status, Some(2), "{wrong:?}");
+    assert_eq!(wrong.status, Some(125), "{wrong:?}");
     assert!(wrong.stderr.contains("one of a, b"), "{wrong:?}");
+    let unknown = backburner(&dir, &["answer", &id, "--set", "other=a"]);
+    assert_eq!(unknown.status, Some(125), "{unknown:?}");
     let unset = backburner(&dir, &["answer", &id, "--accept"]);
-    assert_eq!(unset.status, Some(2), "{unset:?}");
+    assert_eq!(unset.status, Some(125), "{unset:?}");
     let right = backburner(&dir, &["answer", &id, "--set", "answer=B"]);
     assert_eq!(right.status, Some(0), "{right:?}");
     assert_eq!(ended(&dir, &id), (0.into(), "b\n".to_owned()));
@@ -78,6 +87,147 @@ fn without_a_terminal_the_answer_has_to_be_given() {
     backburner(&dir, &["cancel", &id]);
 }
 
+/// A person at a terminal, who answers what a task asks.
+struct Person {
+    script: Child,
+    keyboard: ChildStdin,
+    screen: Arc<Mutex<String>>,
+}
+
+impl Person {
+    /// One who is being asked.
+    fn asked(dir: &TestDir, id: &str) -> Self {
+        // Ctrl-C is ignored where the test was started in the background of a script.
+        let line = format!(
+            "exec env --default-signal=INT '{}' --data-dir '{}' answer {id}",
+            binary().display(),
+            dir.data().display()
+        );
+        // It makes a terminal for the program, and gives the program's status.
+        let mut script = Command::new("script")
+            .args([
+                "--quiet",
+                "--return",
+                "--flush",
+                "--command",
+                &line,
+                "/dev/null",
+            ])
+            .env("SHELL", "/bin/sh")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("util-linux has it");
+        let screen = collect(script.stdout.take().expect("it is piped"));
+        let keyboard = script.stdin.take().expect("it is piped");
+        let person = Self {
+            script,
+            keyboard,
+            screen,
+        };
+        person.sees("Ctrl-D leaves the question open");
+        person
+    }
+
+    fn screen(&self) -> String {
+        self.screen.lock().expect("nothing panics").clone()
+    }
+
+    fn sees(&self, words: &str) {
+        until(PATIENCE, "the person to see it", || {
+            let screen = self.screen();
+            screen.contains(words).then_some(()).ok_or(screen)
+        });
+    }
+
+    fn types(&mut self, keys: &str) {
+        let typed = self.keyboard.write_all(keys.as_bytes());
+        typed.and_then(|()| self.keyboard.flush()).expect("it runs");
+    }
+
+    /// The program that asks.
+    fn program(&self) -> Pid {
+        let children = children(self.script.id());
+        let [pid] = children[..] else {
+            panic!("there is one: {children:?}");
+        };
+        Pid::from_raw(pid.cast_signed()).expect("it is no kernel's")
+    }
+
+    /// The exit status, with 128 and its number for a signal, when the person has seen these last words.
+    fn leaves(mut self, words: &str) -> i32 {
+        let status = until(PATIENCE, "the program to end", || {
+            let ended = self.script.try_wait().expect("it is ours");
+            ended.ok_or_else(|| self.screen())
+        });
+        self.sees(words);
+        status.code().expect("it is not killed")
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        // Both fail only where it has ended, which is as good.
+        let _ = self.script.kill();
+        let _ = self.script.wait();
+    }
+}
+
+#[test]
+fn a_person_types_the_answer_and_declines() {
+    let dir = TestDir::new();
+    let id = start(&dir, "Which? --integer");
+    let mut person = Person::asked(&dir, &id);
+    person.types("x\n");
+    person.sees("give a whole number");
+    person.types("17\n");
+    assert_eq!(person.leaves("the answer was sent"), 0);
+    assert_eq!(ended(&dir, &id), (0.into(), "17\n".to_owned()));
+    let id = start(&dir, "Which? --integer");
+    let mut person = Person::asked(&dir, &id);
+    person.types("/decline\n");
+    assert_eq!(person.leaves("the answer was sent"), 0);
+    assert_eq!(ended(&dir, &id), (1.into(), String::new()));
+}
+
+#[test]
+fn whoever_is_interrupted_at_the_question_has_sent_nothing() {
+    let dir = TestDir::new();
+    let id = start(&dir, "Which? --text");
+    let mut person = Person::asked(&dir, &id);
+    person.types("half of it\u{3}");
+    assert_eq!(person.leaves("the question stays open"), 128 + 2);
+    let person = Person::asked(&dir, &id);
+    kill_process(person.program(), Signal::TERM).expect("it runs");
+    assert_eq!(person.leaves("the question stays open"), 128 + 15);
+    assert_eq!(show_json(&dir, &id)["status"], "input_required");
+    backburner(&dir, &["cancel", &id]);
+}
+
+#[test]
+fn a_question_that_is_left_open_is_no_success() {
+    let dir = TestDir::new();
+    let id = start(&dir, "Which? --text");
+    let mut person = Person::asked(&dir, &id);
+    person.types("\u{4}");
+    assert_eq!(person.leaves("the question stays open"), 125);
+    assert_eq!(show_json(&dir, &id)["status"], "input_required");
+    backburner(&dir, &["cancel", &id]);
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_not_said_to_have_been_given() {
+    let dir = TestDir::new();
+    let id = start(&dir, "Which? --text");
+    let mut person = Person::asked(&dir, &id);
+    let other = backburner(&dir, &["answer", &id, "--set", "answer=first"]);
+    assert_eq!(other.status, Some(0), "{other:?}");
+    person.types("second\n");
+    let words = "the question is not open any more";
+    assert_eq!(person.leaves(&format!("not sent, since {words}")), 125);
+    assert_eq!(ended(&dir, &id), (0.into(), "first\n".to_owned()));
+}
+
 #[test]
 fn a_run_says_how_to_answer() {
     let dir = TestDir::new();
@@ -98,6 +248,8 @@ fn a_wrong_question_is_a_failure_and_not_an_answer() {
         &["ask"][..],
         &["ask", "m", "--several"],
         &["ask", "m", "--integer", "--default", "x"],
+        &["--config", "/dev/null", "ask", "m", "--bogus"],
+        &["--config=/dev/null", "ask", "m", "--bogus"],
     ] {
         let asked = backburner(&dir, line);
         assert_eq!(asked.status, Some(125), "{asked:?}");

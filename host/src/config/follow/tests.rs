@@ -118,3 +118,17 @@ fn the_news_are_said_with_what_holds() {
     let words = "/a/file:1:2: no; what held before goes on to hold";
     assert_eq!(unusable.words(file), words);
 }
+
+#[test]
+fn that_the_system_tells_of_no_changes_is_said_once() {
+    let mut scene = Scene::new();
+    let file = scene.file.clone();
+    let refused = || Watch::looking(&file, Some(io::Error::other("no watch is left")));
+    let said = scene.follower.complaint(&file, &refused());
+    let said = said.expect("a person may want to raise the limit");
+    assert!(said.ends_with("no watch is left"), "{said}");
+    // There is a watch for each change.
+    for watch in [refused(), Watch::looking(&file, None), refused()] {
+        assert_eq!(scene.follower.complaint(&file, &watch), None);
+    }
+}

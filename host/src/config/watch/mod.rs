@@ -6,6 +6,7 @@
 mod inotify;
 mod look;
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,7 +17,11 @@ use crate::limits::{CONFIG_SETTLED, CONFIG_UNSETTLED};
 /// On Linux the kernel tells of changes, and nothing is done until it does. Elsewhere, and where the kernel has no watch to
 /// give, the file is looked at once a second. The crate `notify` was not taken: it brings six others and a thread with a
 /// queue, watches no chain of links, and its parts for other systems could not be tried here either.
-pub(super) struct Watch(Means);
+pub(super) struct Watch {
+    means: Means,
+    /// Why nobody tells of changes, where somebody could.
+    refusal: Option<io::Error>,
+}
 
 enum Means {
     #[cfg(target_os = "linux")]
@@ -48,19 +53,32 @@ impl Watch {
     /// Watches from now on: what is read after this and changes later is noticed.
     pub(super) fn start(path: &Path) -> Self {
         #[cfg(target_os = "linux")]
-        match inotify::Watches::new(path) {
-            Ok(watches) => return Self(Means::Told(watches)),
-            Err(error) => crate::log::warn(format_args!(
-                "{}: is looked at once a second, since the system does not tell of its changes: {error}",
-                path.display()
-            )),
+        {
+            match inotify::Watches::new(path) {
+                Ok(watches) => Self {
+                    means: Means::Told(watches),
+                    refusal: None,
+                },
+                Err(error) => Self::looking(path, Some(error)),
+            }
         }
-        Self::looking(path)
+        #[cfg(not(target_os = "linux"))]
+        {
+            Self::looking(path, None)
+        }
     }
 
-    /// One that is not told of changes.
-    fn looking(path: &Path) -> Self {
-        Self(Means::Looking(look::Look::new(path)))
+    /// One that is not told of changes, for this reason.
+    pub(super) fn looking(path: &Path, refusal: Option<io::Error>) -> Self {
+        Self {
+            means: Means::Looking(look::Look::new(path)),
+            refusal,
+        }
+    }
+
+    /// Why the system does not tell of changes; `None` where it does, or never does.
+    pub(super) fn refusal(&self) -> Option<&io::Error> {
+        self.refusal.as_ref()
     }
 
     /// Waits until something has happened, and then nothing more for a while. To be dropped then: what the path leads
@@ -74,7 +92,7 @@ impl Watch {
 
     /// Waits for the next change; `None` where there is none for so long.
     fn next(&mut self, patience: Option<Duration>) -> Option<Change> {
-        match &mut self.0 {
+        match &mut self.means {
             #[cfg(target_os = "linux")]
             Means::Told(watches) => watches.next(patience),
             Means::Looking(look) => look.next(patience),

@@ -168,7 +168,7 @@ fn other_files_of_the_directory_wake_nobody() {
 fn where_nobody_tells_of_changes_they_are_noticed_all_the_same() {
     let scene = Scene::new();
     let assert_noticed = |what: &dyn Fn()| {
-        let noticed = wait_for(Watch::looking(&scene.file));
+        let noticed = wait_for(Watch::looking(&scene.file, None));
         what();
         noticed.recv_timeout(PATIENCE).expect("it is noticed");
     };

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -44,6 +45,13 @@ pub(crate) fn newest() -> io::Result<Option<i32>> {
         }
     }
     Ok(None)
+}
+
+/// In which of the spaces that have process ids of their own this process is, such as that of a container, by the number
+/// that nobody else has as long as it lives; `None` where the system does not say.
+pub(crate) fn namespace() -> Option<u64> {
+    let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?;
+    Some(namespace.ino())
 }
 
 /// Whether the processes of this user can be seen: not where `/proc` is missing.

@@ -18,7 +18,7 @@ mod system;
 
 pub(crate) use newcomers::{Glance, Newcomers, Turn};
 pub(crate) use system::{
-    all, are_listed, command_line, glance, look, newest, recognize, signal, supervises,
+    all, are_listed, command_line, glance, look, namespace, newest, recognize, signal, supervises,
 };
 
 /// A process as it was seen at one moment.

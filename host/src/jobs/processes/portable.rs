@@ -18,6 +18,11 @@ pub(crate) fn newest() -> io::Result<Option<i32>> {
     Ok(None)
 }
 
+/// There is only one, or none is known.
+pub(crate) fn namespace() -> Option<u64> {
+    None
+}
+
 /// They are not.
 pub(crate) fn are_listed() -> io::Result<bool> {
     Ok(false)

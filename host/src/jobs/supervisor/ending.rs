@@ -19,8 +19,9 @@ pub(super) fn end(status: ExitStatus) -> End {
     }
 }
 
-/// A signal's name, also of the two that few systems have; real-time signals have a number only.
-fn signal_name(number: i32) -> String {
+/// A signal's name, also of the two that few systems have; one that has none, such as a real-time signal, is called `SIG`
+/// and its number.
+pub(crate) fn signal_name(number: i32) -> String {
     match number {
         #[cfg(target_os = "linux")]
         libc::SIGPWR => "SIGPWR".to_owned(),

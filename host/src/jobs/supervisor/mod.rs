@@ -35,6 +35,7 @@ use cap_std::fs::Dir;
 use rustix::process::Pid;
 use uuid::Uuid;
 
+pub(crate) use self::ending::signal_name;
 use self::signals::Signals;
 use self::watch::{Post, Watch};
 use super::directory::{JobDirectory, Started};
@@ -239,6 +240,7 @@ mod tests {
             started_at: 17,
             monotonic_ms: 0,
             boot_id: "this one".to_owned(),
+            pid_namespace: None,
         };
         let spec = Spec::of_line("true");
         let record = super::super::directory::record(&origin, &spec).expect("it can be written");

@@ -65,14 +65,13 @@ pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
 /// Whether a file can be a store: it is SQLite's, or empty since SQLite has not written to it yet. Whose tables are in
 /// it is to be seen when it is opened.
 ///
-/// Only for one that cannot be open in this process, say since its mode is wrong: to close the file again would take the
-/// locks from whoever has it open (POSIX, `close`).
+/// Only for one that is not open in this process: to close the file again would take the locks from whoever has it open
+/// (POSIX, `close`).
 pub(crate) fn can_be_store(file: &Path) -> io::Result<bool> {
     const MAGIC: &[u8] = b"SQLite format 3\0";
     // A FIFO must not have us wait for whoever writes into it.
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    let flags = i32::try_from(flags.bits()).expect("flags of open are positive numbers of C's int");
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(file) {
+    let file = match crate::file::open(file, flags) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => return Ok(false),

@@ -4,7 +4,7 @@
 //! comes while it writes waits; when it is done, one of them leads the rest.
 //!
 //! Who waits here keeps a thread from everything else. So that not all of them wait for a process that stands still with
-//! the lock, a few do, for as long as they may, and whoever comes beyond them gives up earlier.
+//! the lock, or for a disk that does, a few do, for as long as they may, and whoever comes beyond them gives up earlier.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -40,6 +40,8 @@ struct Queue {
     inside: usize,
     /// Since when it is tried to write without getting the lock; `None` where the last one who led got it.
     locked_out_since: Option<Instant>,
+    /// Since when the one who leads has the lock and writes; `None` where nobody does.
+    written_since: Option<Instant>,
     next_ticket: u64,
     waiting: Vec<Waiting>,
     /// What came of the commits that somebody else wrote, until their owners take it.
@@ -89,7 +91,7 @@ impl Group {
             let patience = self.patience_left(&queue);
             if !is_patient && patience.is_zero() && queue.withdraw(ticket) {
                 queue.inside -= 1;
-                return Turn::Done(Err(Error::Busy(Arc::new(Crowded))));
+                return Turn::Done(Err(queue.refusal()));
             }
             // What was withdrawn too late is being written: that takes no lock, and ends.
             let is_limited = !is_patient && !patience.is_zero();
@@ -116,7 +118,8 @@ impl Group {
 
     /// How much longer a commit beyond [`PATIENT_COMMITS`] waits.
     fn patience_left(&self, queue: &Queue) -> Duration {
-        let waited = queue.locked_out_since.map(|since| since.elapsed());
+        let since = queue.written_since.or(queue.locked_out_since);
+        let waited = since.map(|since| since.elapsed());
         self.crowd_patience
             .saturating_sub(waited.unwrap_or_default())
     }
@@ -159,6 +162,14 @@ impl Queue {
         self.waiting.retain(|commit| commit.ticket != ticket);
         self.waiting.len() < before
     }
+
+    /// What a commit is told that does not wait any longer.
+    fn refusal(&self) -> Error {
+        match self.written_since {
+            Some(_) => Error::Slow(Arc::new(Crowded)),
+            None => Error::Busy(Arc::new(Crowded)),
+        }
+    }
 }
 
 /// The right and the duty to write; it passes on when this is dropped.
@@ -169,6 +180,13 @@ pub(super) struct Leader<'g> {
 }
 
 impl Leader<'_> {
+    /// Says that it has the lock: what takes long from now on is not another process's doing.
+    pub(super) fn begin_to_write(&self) {
+        let mut queue = self.group.queue();
+        queue.locked_out_since = None;
+        queue.written_since = Some(Instant::now());
+    }
+
     /// Takes over all commits that wait now.
     pub(super) fn gather(&mut self) -> Vec<Waiting> {
         let waiting = std::mem::take(&mut self.group.queue().waiting);
@@ -217,14 +235,15 @@ impl Drop for Leader<'_> {
                 .insert(ticket, Err(Error::Other(Arc::new(LeaderPanicked))));
         }
         queue.is_led = false;
+        queue.written_since = None;
         queue.inside -= 1;
         self.group.turned.notify_all();
     }
 }
 
-/// So many commits wait for the lock already that this one does not.
+/// So many commits wait for the same already that this one does not.
 #[derive(Debug, thiserror::Error)]
-#[error("other calls of this server wait for it already")]
+#[error("other calls of this server wait already")]
 struct Crowded;
 
 /// The thread that wrote for others panicked; its transaction was taken back.
@@ -371,6 +390,25 @@ mod tests {
             .finish(&[], vec![Ok(())])
             .expect("it is told so");
         assert!(group.queue().locked_out_since.is_none());
+    }
+
+    #[test]
+    fn a_commit_that_does_not_wait_for_a_slow_disk_is_not_told_of_a_lock() {
+        let group = impatient();
+        with_crowd(&group, |mut leader| {
+            leader.begin_to_write();
+            assert!(group.queue().locked_out_since.is_none(), "it has the lock");
+            // Whoever waits now is taken along by the next one.
+            let beyond = follow(&group, "beyond");
+            let Err(error @ Error::Slow(_)) = beyond else {
+                panic!("the disk is slow, yet there is {beyond:?}");
+            };
+            assert!(!error.detail().contains("lock"), "{}", error.detail());
+            let waiting = leader.gather();
+            let results = vec![Ok(()); waiting.len() + 1];
+            leader.finish(&waiting, results).expect("it is told so");
+        });
+        assert!(group.queue().written_since.is_none());
     }
 
     #[test]
