@@ -10,8 +10,11 @@ import { MAX_MESSAGE_BYTES, serve } from '../server.js';
 import { WrongUsage } from './usage.js';
 
 const HELP = `Usage: backburner-node [serve] [OPTIONS]
+       backburner-node ask MESSAGE [OPTIONS]
+       backburner-node progress [PERCENT] [TEXT]
 
-An MCP server over standard input and output, whose tasks are shell commands that outlive it.
+An MCP server over standard input and output, whose tasks are shell commands that outlive it. What a command calls to ask a
+person something, and to say how far it is, is explained by its own --help.
 
 Options:
   --config FILE             a backburner.toml with tools and limits; options win over it [default: none]
@@ -60,7 +63,7 @@ export async function run(args) {
     return 0;
   }
   if (positionals.join() !== '' && positionals.join() !== 'serve') {
-    throw new WrongUsage(`there is no command ${positionals.join(' ')}; see --help`);
+    throw new WrongUsage(`there is no command ${positionals.join(' ')} at this place; see --help`);
   }
   const number = (/** @type {Name} */ name) => parse(name, values[name]);
   const options = {

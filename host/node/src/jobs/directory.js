@@ -10,6 +10,8 @@
  * | `stop` | a symbolic link whose target is the cause: made in one step, the first one wins |
  * | `started.json` | which process the command is |
  * | `out-…`, `idx-…` | the output, see `output.js` |
+ * | `questions/` | what it asks and is answered, see `questions.js` |
+ * | `report.json` | what it last said of itself |
  * | `reserve` | room for the outcome |
  * | `outcome.json` | how it ended; there before the supervisor ends, and never changed |
  * | `supervisor.log` | what Node said where the supervisor failed |

@@ -102,9 +102,11 @@ function write(path, text) {
  *
  * @param {string} path
  * @param {() => void} callback
+ * @returns {() => void} ends that
  */
 export function whenWoken(path, callback) {
   // For writing too, so that it is never at its end.
   const fifo = openSync(path, O_RDWR | O_NONBLOCK);
-  new Socket({ fd: fifo, readable: true, writable: false }).on('data', callback);
+  const socket = new Socket({ fd: fifo, readable: true, writable: false }).on('data', callback);
+  return () => socket.destroy();
 }

@@ -139,7 +139,7 @@ async function carryOut(post) {
   /** @type {ChildProcess} */
   let child;
   try {
-    child = await execute(post.id, post.spec);
+    child = await execute(post.id, post.spec, post.directory.path);
   } catch (error) {
     return notStarted(error instanceof Error ? error.message : String(error));
   }
