@@ -4,7 +4,8 @@
  * Runs in Node and in browsers. Whoever has a transport gives this the messages and sends what it is given.
  */
 
-import { LONGEST_TIMER, OPEN_REQUESTS, SHORTEST_WAIT } from './limits.js';
+import { OPEN_REQUESTS, SHORTEST_WAIT } from './limits.js';
+import { at } from './timer.js';
 
 /** @import { Component, Outcome, Wake, Refusal } from './component.js' */
 /** @typedef {Extract<Outcome, { tag: 'wait' }>['val']} Pending */
@@ -131,22 +132,4 @@ export class Connection {
   #context() {
     return { now: BigInt(Date.now()), principal: this.#principal };
   }
-}
-
-/**
- * Calls back at a moment, however far away it is.
- *
- * @param {bigint} moment
- * @param {() => void} callback
- * @returns {() => void} takes it back
- */
-function at(moment, callback) {
-  /** @type {ReturnType<typeof setTimeout>} */
-  let timer;
-  const arm = () => {
-    const left = Math.max(Number(moment) - Date.now(), 0);
-    timer = left > LONGEST_TIMER ? setTimeout(arm, LONGEST_TIMER) : setTimeout(callback, left);
-  };
-  arm();
-  return () => clearTimeout(timer);
 }

@@ -1,6 +1,7 @@
 /** What there is to embed the component in Node. */
 
 export { Component, ConfigError, instantiate } from './component.js';
+export { readConfig } from './config.js';
 export { Connection } from './connection.js';
 export { FunctionJobs } from './jobs/functions.js';
 export { ProcessJobs } from './jobs/jobs.js';

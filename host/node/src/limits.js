@@ -89,3 +89,20 @@ export const READ_FRAGMENTS = 4096;
 
 /** How often a reader starts over because what it had listed was deleted meanwhile. */
 export const READ_ATTEMPTS = 4;
+
+/** How long what a job asks may be, in bytes. Of the contract. */
+export const FORM_BYTES = 64 << 10;
+
+/** How long an answer may be, in bytes. Of the contract. */
+export const ANSWER_BYTES = 1 << 20;
+
+/** How many questions of a job may be open. Of the contract. */
+export const OPEN_QUESTIONS = 32;
+
+/** How long what a job says of itself may be, in bytes. Of the contract. */
+export const REPORT_BYTES = 1000;
+
+/** The same as they are written: JSON in JSON, where a control character takes six bytes, and what is put around it. */
+export const WRITTEN_FORM_BYTES = 6 * FORM_BYTES + 1024;
+export const WRITTEN_ANSWER_BYTES = 6 * ANSWER_BYTES + 1024;
+export const WRITTEN_REPORT_BYTES = 6 * REPORT_BYTES + 1024;

@@ -7,16 +7,20 @@ import { fileURLToPath } from 'node:url';
 
 import { NODE_OPTIONS, eventually } from './support.js';
 
-const BIN = fileURLToPath(new URL('../bin/backburner-node.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../bin/backburner-node.js', import.meta.url));
 const VERSION = '2026-07-28';
 
-/** The `_meta` of a client that has the Tasks extension, or has not. @param {'tasks' | 'plain'} client */
+/** A client that has the Tasks extension, the same with a person who can be asked, or one that has nothing. */
+/** @typedef {'tasks' | 'person' | 'plain'} Kind */
+
+/** The `_meta` of a client. @param {Kind} client */
 export function meta(client) {
-  const tasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const extensions = { 'io.modelcontextprotocol/tasks': {} };
+  const capabilities = { tasks: { extensions }, person: { extensions, elicitation: {} }, plain: {} };
   return {
     'io.modelcontextprotocol/protocolVersion': VERSION,
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '0' },
-    'io.modelcontextprotocol/clientCapabilities': client === 'tasks' ? tasks : {},
+    'io.modelcontextprotocol/clientCapabilities': capabilities[client],
   };
 }
 
@@ -54,7 +58,7 @@ export class Client {
    *
    * @param {string} method
    * @param {object} params
-   * @param {'tasks' | 'plain'} client
+   * @param {Kind} client
    */
   post(method, params = {}, client = 'tasks') {
     this.#nextId += 1;
@@ -74,7 +78,7 @@ export class Client {
   /**
    * @param {string} method
    * @param {object} params
-   * @param {'tasks' | 'plain'} client
+   * @param {Kind} client
    */
   async result(method, params = {}, client = 'tasks') {
     const reply = await this.reply(this.post(method, params, client));

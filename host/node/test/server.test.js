@@ -77,6 +77,7 @@ test('a task fails whose supervisor was killed, and nothing of it goes on', asyn
   process.kill(supervisor, 'SIGKILL');
   const task = await client.endedTask(id);
   assert.equal(task.status, 'failed');
+  assert.equal(task.error.code, -32603);
   assert.ok(!runs(pid), 'what was left of the job was killed');
 });
 

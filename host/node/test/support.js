@@ -11,10 +11,14 @@ export const NODE_OPTIONS = ['--disable-warning=ExperimentalWarning'];
  * A directory that is deleted after the test.
  *
  * @param {import('node:test').TestContext} cx
+ * @param {() => unknown} [leave] ends what is at work in it
  */
-export function temporaryDirectory(cx) {
+export function temporaryDirectory(cx, leave) {
   const path = mkdtempSync(join(tmpdir(), 'backburner-node-'));
-  cx.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+  cx.after(async () => {
+    await leave?.();
+    rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  });
   return path;
 }
 

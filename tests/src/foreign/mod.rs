@@ -3,6 +3,7 @@
 //! **Knows** npm, Python's environments, and how to run a step to its end. **Does not know** what is tested with them:
 //! that is in `tests/tests/hosts` and `tests/tests/clients`.
 
+pub mod javascript;
 pub mod npm;
 pub mod python;
 

@@ -2,11 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
 use backburner_tests::foreign::Workbench;
-use backburner_tests::{PATIENCE, TestDir, binary, until};
+use backburner_tests::{PATIENCE, Setup, TestDir, until};
 
 use crate::packages::{command, programs};
 
@@ -19,18 +19,17 @@ pub(crate) struct Bridge {
 }
 
 impl Bridge {
-    /// Starts one, to servers with the data directory of `dir` and a configuration file.
-    pub(crate) fn start(bench: &Workbench, dir: &TestDir, config: &Path) -> Self {
+    /// Starts one, to servers that `setup` starts, with the data directory of `dir`.
+    pub(crate) fn start(bench: &Workbench, dir: &TestDir, setup: &Setup) -> Self {
         let log = dir.path().join("bridge.log");
+        let server = setup.command(dir);
+        let environment = setup.environment.iter();
         let mut command = command("node", &programs(bench));
         command
             .arg(bench.path().join("bridge.js"))
-            .arg(binary())
-            .arg("--data-dir")
-            .arg(dir.data())
-            .arg("--config")
-            .arg(config)
-            .arg("serve")
+            .arg(server.get_program())
+            .args(server.get_args())
+            .envs(environment.map(|(name, value)| (name, value)))
             .current_dir(dir.path())
             // It ends with this.
             .stdin(Stdio::piped())

@@ -1,5 +1,6 @@
 //! Programs of others that speak MCP, against the real binary: the published conformance suite, the official client in
-//! TypeScript with the official Tasks package, and the official client in Python. The Rust one is in `rmcp_client`.
+//! TypeScript with the official Tasks package, and the official client in Python. The Rust one is in `rmcp_client`. The
+//! suite's scenarios of Tasks also run against the JavaScript host.
 //!
 //! Their own sources are in `tests/clients`. Where Node or Python is missing, a test says so and passes, unless
 //! `BACKBURNER_ALL_HOSTS` is 1.
@@ -7,6 +8,7 @@
 mod bridge;
 mod checks;
 mod expectations;
+mod javascript;
 mod packages;
 mod python;
 mod suite;

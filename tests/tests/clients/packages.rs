@@ -35,7 +35,7 @@ pub(crate) fn sources() -> PathBuf {
 pub(crate) fn command(program: &str, installed: &Path) -> Command {
     let mut command = Command::new(program);
     command
-        .env("PATH", path_with(installed))
+        .env("PATH", path_with(&[installed, directory_of(binary())]))
         .env("BACKBURNER", binary())
         .env(CONFIG, NO_CONFIG);
     command
@@ -46,12 +46,15 @@ pub(crate) fn programs(bench: &Workbench) -> PathBuf {
     bench.path().join("node_modules/.bin")
 }
 
-/// The test's own `PATH`, behind what is installed and the directory of the real binary.
-fn path_with(installed: &Path) -> OsString {
+/// The test's own `PATH`, behind these directories.
+pub(crate) fn path_with(first: &[&Path]) -> OsString {
     let own = std::env::var_os("PATH").unwrap_or_default();
-    let binaries = binary().parent().expect("a program is in a directory");
-    let first = [installed.to_owned(), binaries.to_owned()];
-    let all = first.into_iter().chain(std::env::split_paths(&own));
+    let first = first.iter().map(|path| path.to_path_buf());
+    let all = first.chain(std::env::split_paths(&own));
     std::env::join_paths(all)
         .expect("what came from a PATH fits into one, and the build's directory has no colon")
+}
+
+fn directory_of(program: &Path) -> &Path {
+    program.parent().expect("a program is in a directory")
 }

@@ -9,15 +9,19 @@ import { TASK_VARIABLE } from './processes.js';
 /** @import { ChildProcess } from 'node:child_process' */
 /** @import { End, Spec } from './model.js' */
 
+/** The variable with the job's directory, by which a process of the job finds where to ask. */
+export const JOB_VARIABLE = 'BACKBURNER_JOB_DIRECTORY';
+
 /**
  * Executes the command of a job, in a session and group of its own.
  *
  * @param {string} id
  * @param {Spec} spec
+ * @param {string} job its directory
  * @returns {Promise<ChildProcess>} rejected in words that may be shown to who asked for the job
  */
-export function execute(id, spec) {
-  const environment = environmentOf(id, spec);
+export function execute(id, spec, job) {
+  const environment = environmentOf(id, spec, job);
   const [program = '', ...words] = wordsOf(spec, environment.PATH ?? '');
   return new Promise((resolve, reject) => {
     const fail = (/** @type {any} */ error) => reject(new Error(explain(error, program, spec.directory)));
@@ -37,13 +41,14 @@ export function execute(id, spec) {
   });
 }
 
-/** @param {string} id @param {Spec} spec */
-function environmentOf(id, spec) {
+/** @param {string} id @param {Spec} spec @param {string} job */
+function environmentOf(id, spec, job) {
   /** @type {NodeJS.ProcessEnv} */
   const environment = Object.assign(Object.create(null), process.env);
   for (const [name, value] of spec.environment) environment[name] = value;
   // Last: a job that named itself otherwise would not be found when its supervisor is lost.
   environment[TASK_VARIABLE] = id;
+  environment[JOB_VARIABLE] = job;
   return environment;
 }
 

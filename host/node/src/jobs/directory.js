@@ -10,12 +10,13 @@
  * | `stop` | a symbolic link whose target is the cause: made in one step, the first one wins |
  * | `started.json` | which process the command is |
  * | `out-…`, `idx-…` | the output, see `output.js` |
+ * | `questions/` | what it asks and is answered, see `questions.js` |
+ * | `report.json` | what it last said of itself |
  * | `reserve` | room for the outcome |
  * | `outcome.json` | how it ended; there before the supervisor ends, and never changed |
  * | `supervisor.log` | what Node said where the supervisor failed |
  */
 
-import { spawnSync } from 'node:child_process';
 import {
   closeSync,
   constants,
@@ -37,11 +38,12 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
+import { codeOf, ifThere, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
 import { decode, encode } from './model.js';
 
 /** @import { Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
-const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const { O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 const PRIVATE = { mode: 0o600 };
 
 export class JobDirectory {
@@ -60,9 +62,7 @@ export class JobDirectory {
     writeFileSync(this.file('origin.json'), encode(origin), PRIVATE);
     writeFileSync(this.file('spec.json'), encode(spec), PRIVATE);
     this.reserve();
-    // Node has no function for this, and a FIFO is what the kernel closes whatever ends a supervisor.
-    const made = spawnSync('mkfifo', ['-m', '600', this.file('alive'), this.file('control')]);
-    if (made.status !== 0) throw made.error ?? new Error(`mkfifo: ${made.stderr}`);
+    makeFifos(this.file('alive'), this.file('control'));
   }
 
   /** Takes room for the outcome, so that a full disk cannot keep the job from ending. */
@@ -109,19 +109,9 @@ export class JobDirectory {
     return ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
   }
 
-  /** Makes a supervisor look for a request to stop. */
+  /** Makes a supervisor look for a request to stop. Where none reads it yet, it will look first. */
   wake() {
-    try {
-      const control = openSync(this.file('control'), O_WRONLY | O_NONBLOCK);
-      try {
-        writeSync(control, '!');
-      } finally {
-        closeSync(control);
-      }
-    } catch (error) {
-      // Nobody reads it yet, and whoever does will look first; or it is full of wake-ups; or all is over.
-      if (!['ENXIO', 'EAGAIN', 'EPIPE', 'ENOENT'].includes(codeOf(error))) throw error;
-    }
+    wake(this.file('control'));
   }
 
   /**
@@ -130,9 +120,7 @@ export class JobDirectory {
    * @param {() => void} callback
    */
   whenWoken(callback) {
-    // For writing too, so that it is never at its end.
-    const control = openSync(this.file('control'), O_RDWR | O_NONBLOCK);
-    new Socket({ fd: control, readable: true, writable: false }).on('data', callback);
+    whenWoken(this.file('control'), callback);
   }
 
   /**
@@ -203,7 +191,7 @@ export class JobDirectory {
   conclude(outcome, draft) {
     const path = this.file(draft);
     const text = Buffer.from(encode(outcome));
-    const file = openSync(path, constants.O_CREAT | O_WRONLY, 0o600);
+    const file = openSync(path, O_CREAT | O_WRONLY, 0o600);
     try {
       writeSync(file, text, 0, text.length, 0);
       ftruncateSync(file, text.length);
@@ -242,31 +230,6 @@ export class JobDirectory {
   }
 }
 
-/** Makes the names in a directory survive a power failure. @param {string} path */
-export function syncDirectory(path) {
-  const directory = openSync(path, O_RDONLY);
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
-}
-
-/**
- * What `action` gives, or `undefined` where its file does not exist.
- *
- * @template Result
- * @param {() => Result} action
- */
-export function ifThere(action) {
-  try {
-    return action();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 /** Whether somebody holds the writing side. @param {number} fifo opened for reading, not to wait */
 function isHeld(fifo) {
   try {
@@ -275,9 +238,4 @@ function isHeld(fifo) {
     if (codeOf(error) === 'EAGAIN') return true;
     throw error;
   }
-}
-
-/** @param {any} error @returns {string} */
-export function codeOf(error) {
-  return error?.code ?? '';
 }

@@ -11,15 +11,18 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rm
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { BURIAL, BURIAL_PAUSE, READ_BYTES } from '../limits.js';
+import { ANSWER_BYTES, BURIAL, BURIAL_PAUSE, READ_BYTES } from '../limits.js';
 import { pause } from '../pause.js';
 import { WitError } from '../wit-error.js';
 import { bootId, monotonicMs } from './clock.js';
-import { JobDirectory, codeOf, ifThere, syncDirectory } from './directory.js';
+import { JobDirectory } from './directory.js';
+import { codeOf, ifThere, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 import { outcome } from './model.js';
 import { readOutput, usage } from './output.js';
 import { remains, signalAll } from './processes.js';
+import { answerQuestion, openQuestions } from './questions.js';
+import { readReport } from './report.js';
 import { complete, startError } from './spec.js';
 
 /** @import * as wit from '../../dist/server/interfaces/backburner-server-jobs.js' */
@@ -129,13 +132,17 @@ export class ProcessJobs {
   }
 
   /**
-   * Does nothing: these jobs have no way to ask.
-   *
-   * @param {string} _id
-   * @param {string} _key
-   * @param {string} _answer
+   * @param {string} id
+   * @param {string} key
+   * @param {string} answer
    */
-  answer(_id, _key, _answer) {}
+  answer(id, key, answer) {
+    this.#reporting(id, 'answered', () => {
+      if (Buffer.byteLength(answer) > ANSWER_BYTES) throw new Error(`an answer may have ${ANSWER_BYTES} bytes`);
+      const directory = this.#find(id);
+      if (directory?.isAlive()) answerQuestion(directory.path, key, answer);
+    });
+  }
 
   /** @param {string} id */
   forget(id) {
@@ -263,6 +270,7 @@ export class ProcessJobs {
   #progress(directory) {
     const { startedAt, monotonicMs: started, bootId } = directory.origin();
     const { writtenBytes, lastAt } = usage(directory.path);
+    const report = readReport(directory.path);
     const running = bootId === this.#bootId ? Math.max(monotonicMs() - started, 0) : 0;
     return {
       startedAt: BigInt(startedAt),
@@ -270,8 +278,8 @@ export class ProcessJobs {
       outputBytes: BigInt(writtenBytes),
       lastOutputAt: lastAt === undefined ? undefined : BigInt(lastAt),
       stopping: directory.stopCause(),
-      questions: [],
-      report: undefined,
+      questions: openQuestions(directory.path).map((it) => ({ ...it, askedAt: BigInt(it.askedAt) })),
+      report: report && { percent: report.percent ?? undefined, text: report.text, at: BigInt(report.at) },
     };
   }
 

@@ -38,6 +38,10 @@
  * @property {number} startTicks when the kernel started it, in ticks since boot
  */
 
+import { closeSync, constants, openSync } from 'node:fs';
+
+import { ifThere, readBytes } from './files.js';
+
 /** The version of everything that is written to disk. */
 const FORMAT = 1;
 
@@ -51,6 +55,27 @@ export function decode(text) {
   const { format, content } = JSON.parse(text);
   if (format > FORMAT) throw new Error(`a job's file has format ${format}, and this version knows ${FORMAT}`);
   return content;
+}
+
+/**
+ * What is in a file that somebody else may have written; `undefined` where there is none, or it is no record or too long.
+ *
+ * @param {string} path
+ * @param {number} limitBytes
+ * @returns {any}
+ */
+export function readRecord(path, limitBytes) {
+  // A FIFO must not have us wait for whoever writes into it.
+  const file = ifThere(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+  if (file === undefined) return undefined;
+  try {
+    const bytes = readBytes(file, 0, limitBytes + 1);
+    return bytes.length > limitBytes ? undefined : decode(bytes.toString());
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** @param {End} end @param {Partial<Outcome>} known @returns {Outcome} */

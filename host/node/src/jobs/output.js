@@ -7,12 +7,12 @@
  * when a new one is needed. Entries count as output, so a job that alternates between its streams is bounded too.
  */
 
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
-import { ifThere } from './directory.js';
+import { ifThere, readBytes } from './files.js';
 
 /** @import { Stream } from './model.js' */
 /** @typedef {{ end: number, at: number, stream: Stream }} Entry a run of bytes that ends before the offset `end` */
@@ -351,22 +351,6 @@ function decodeEntry(bytes) {
     at: Number(packed >> 1n),
     stream: packed & 1n ? 'stderr' : 'stdout',
   };
-}
-
-/**
- * @param {number} file
- * @param {number} position
- * @param {number} limit
- */
-function readBytes(file, position, limit) {
-  const bytes = Buffer.alloc(Math.max(Math.min(limit, fstatSync(file).size - position), 0));
-  let filled = 0;
-  while (filled < bytes.length) {
-    const more = readSync(file, bytes, filled, bytes.length - filled, position + filled);
-    if (more === 0) break;
-    filled += more;
-  }
-  return bytes.subarray(0, filled);
 }
 
 /** @param {string} path */

@@ -11,7 +11,8 @@ import { DRAIN, LEFTOVERS, LONGEST_TIMER, LOOK_AGAIN, OUTCOME_RETRY } from '../l
 import { pause } from '../pause.js';
 import { monotonicMs } from './clock.js';
 import { endOf, execute } from './command.js';
-import { JobDirectory, codeOf } from './directory.js';
+import { JobDirectory } from './directory.js';
+import { codeOf } from './files.js';
 import { Life } from './life.js';
 import { outcome } from './model.js';
 import { Recorder } from './output.js';
@@ -138,7 +139,7 @@ async function carryOut(post) {
   /** @type {ChildProcess} */
   let child;
   try {
-    child = await execute(post.id, post.spec);
+    child = await execute(post.id, post.spec, post.directory.path);
   } catch (error) {
     return notStarted(error instanceof Error ? error.message : String(error));
   }

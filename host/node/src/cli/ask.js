@@ -1,0 +1,113 @@
+/** `ask`: a process of a job asks a person something, waits, and prints the answer. No server has a part in it. */
+
+import { parseArgs } from 'node:util';
+
+import { Asker } from '../jobs/questions.js';
+import { at } from '../timer.js';
+import { Form, KINDS } from './form.js';
+import { ownJob } from './job.js';
+import { WrongUsage } from './usage.js';
+
+const HELP = `Usage: backburner-node ask MESSAGE [OPTIONS]
+
+Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line. Without an
+option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see the answers.
+
+Options:
+  --boolean, --text, --number, --integer   ask for one value of this kind
+  --field NAME[?]:TYPE[:TITLE]             ask for a field, one option each; a type is boolean, text, number, integer,
+                                           or choices as a|b; with ? it may be left out
+  --optional                               all of it may be left out
+  --deadline DURATION                      how long to wait, such as 90, 10m or 1.5h [default: for ever]
+  --json                                   print the answer as JSON in any case
+  --help                                   print this
+
+Exit status: 0 where the person accepted, 1 where they declined, 2 where they dismissed the question or nobody answered
+before the deadline, 125 where this is no job, the command line is wrong, or this program failed.
+`;
+
+/** Options of the native program that this one has not. */
+const NATIVE_ONLY = ['choice', 'several', 'default', 'url'];
+
+/** What is written where nobody answered in time. */
+const NOBODY = 'null';
+
+/** The exit status of each answer. */
+const STATUS = new Map([
+  ['accept', 0],
+  ['decline', 1],
+  ['cancel', 2],
+]);
+
+const flag = /** @type {const} */ ({ type: 'boolean' });
+const text = /** @type {const} */ ({ type: 'string' });
+
+/**
+ * @param {string[]} args
+ * @returns {Promise<number>} the exit status
+ */
+export async function run(args) {
+  const native = NATIVE_ONLY.find((name) => args.some((it) => it === `--${name}` || it.startsWith(`--${name}=`)));
+  if (native) throw new WrongUsage(`only the native backburner has ask --${native}; --help says what there is here`);
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      help: flag,
+      boolean: flag,
+      text: flag,
+      number: flag,
+      integer: flag,
+      field: { type: 'string', multiple: true },
+      optional: flag,
+      deadline: text,
+      json: flag,
+    },
+  });
+  if (values.help) return print(HELP);
+  const [message, ...more] = positionals;
+  if (message === undefined || more.length > 0) throw new WrongUsage('give one message, in quotes');
+  const deadlineMs = values.deadline === undefined ? undefined : duration(values.deadline);
+  const form = new Form({
+    message,
+    kinds: KINDS.filter((kind) => values[/** @type {'text'} */ (kind)]),
+    fields: values.field ?? [],
+    isOptional: values.optional ?? false,
+    deadlineMs,
+  });
+  const { action, content } = JSON.parse(await answer(form, deadlineMs)) ?? { action: 'cancel' };
+  const line = action === 'accept' ? form.printed(content, values.json ?? false) : undefined;
+  if (line !== undefined) await print(`${line}\n`);
+  return STATUS.get(action) ?? 125;
+}
+
+/**
+ * @param {Form} form
+ * @param {number | undefined} deadlineMs
+ */
+async function answer(form, deadlineMs) {
+  const asker = new Asker(ownJob(), form.text);
+  /** @type {Promise<undefined>} */
+  const late = new Promise((resolve) => {
+    if (deadlineMs !== undefined) at(BigInt(Date.now() + deadlineMs), () => resolve(undefined));
+  });
+  const answer = (await Promise.race([asker.answered(), late])) ?? asker.conclude(NOBODY);
+  asker.withdraw();
+  return answer;
+}
+
+/** @param {string} given */
+function duration(given) {
+  const units = new Map([['s', 1000], ['m', 60_000], ['h', 3_600_000], ['d', 86_400_000]]);
+  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(given) ?? [];
+  const ms = Math.ceil(Number(number) * (units.get(unit) ?? 1000));
+  if (ms >= 1 && ms <= 365 * 86_400_000) return ms;
+  throw new WrongUsage(`--deadline is seconds, or a number with s, m, h or d, such as 1.5h, and not ${given}`);
+}
+
+/** @param {string} output @returns {Promise<number>} resolved when it has been written, with the exit status */
+function print(output) {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(output, (error) => (error ? reject(error) : resolve(0)));
+  });
+}

@@ -1,0 +1,110 @@
+/**
+ * What a job asks, as the command line says it: the parameters of `elicitation/create`, and how their answer is printed.
+ *
+ * *Source:* MCP 2026-07-28, Elicitation, Requested Schema.
+ */
+
+import { WrongUsage } from './usage.js';
+
+/** @typedef {{ name: string, schema: object, isRequired: boolean }} Field */
+/**
+ * @typedef {object} Options
+ * @property {string} message
+ * @property {string[]} kinds of a single field whose name nobody chose: at most one
+ * @property {string[]} fields as `NAME[?]:TYPE[:TITLE]`
+ * @property {boolean} isOptional
+ * @property {number} [deadlineMs] how long somebody waits for the answer
+ */
+
+/** How long a message may be, in characters. What the component takes. */
+const MESSAGE_CHARACTERS = 4000;
+
+/** The name of a single field, which nobody sees. */
+const ONLY = 'answer';
+
+/** The types, and what the protocol calls them. */
+const TYPES = new Map([
+  ['boolean', 'boolean'],
+  ['text', 'string'],
+  ['number', 'number'],
+  ['integer', 'integer'],
+]);
+
+/** The names of the types. */
+export const KINDS = [...TYPES.keys()];
+
+export class Form {
+  #message;
+  #fields;
+  #hasOneValue;
+
+  /** @param {Options} options */
+  constructor({ message, kinds, fields, isOptional, deadlineMs }) {
+    if (kinds.length + Math.min(fields.length, 1) > 1) throw new WrongUsage('ask for one kind of value, or for fields');
+    const isRequired = !isOptional;
+    const only = kinds.map((kind) => ({ name: ONLY, schema: { type: TYPES.get(kind) }, isRequired }));
+    this.#hasOneValue = only.length > 0;
+    this.#fields = [...only, ...fields.map((text) => named(text, isRequired))];
+    if (new Set(this.#fields.map(({ name }) => name)).size < this.#fields.length) {
+      throw new WrongUsage('a field is given twice');
+    }
+    // A person who reads the question has to know until when.
+    const until = deadlineMs === undefined ? '' : `\n(if nobody answers within ${inWords(deadlineMs)}, there is no answer)`;
+    this.#message = message + until;
+    if (message.trim() === '' || [...this.#message].length > MESSAGE_CHARACTERS) {
+      throw new WrongUsage(`give a message of 1 to ${MESSAGE_CHARACTERS} characters`);
+    }
+  }
+
+  /** As JSON, with the fields in their order, which an object does not keep for names that are numbers. */
+  get text() {
+    const json = JSON.stringify;
+    const properties = this.#fields.map(({ name, schema }) => `${json(name)}:${json(schema)}`);
+    const required = this.#fields.filter((it) => it.isRequired).map(({ name }) => name);
+    const schema = `{"type":"object","properties":{${properties}},"required":${json(required)}}`;
+    return `{"message":${json(this.#message)},"requestedSchema":${schema}}`;
+  }
+
+  /**
+   * The line that is printed of an answer's content; `undefined` where there is nothing to print.
+   *
+   * @param {any} content
+   * @param {boolean} asJson
+   */
+  printed(content, asJson) {
+    const value = this.#hasOneValue ? (content?.[ONLY] ?? null) : (content ?? {});
+    if (asJson || (!this.#hasOneValue && this.#fields.length > 0)) return JSON.stringify(value);
+    if (!this.#hasOneValue) return undefined;
+    return value === null ? '' : String(value).replace(/\p{Cc}/gu, ' ');
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {boolean} isRequired
+ * @returns {Field}
+ */
+function named(text, isRequired) {
+  const [, name = '', mark, type = '', title] = /^(.{1,100}?)(\?)?:([^:]*)(?::(.*))?$/su.exec(text) ?? [];
+  const choices = type.includes('|') ? type.split('|') : undefined;
+  const known = choices ? 'string' : TYPES.get(type);
+  if (!known || name === '?' || /\p{Cc}/u.test(name) || new Set(choices).size < (choices?.length ?? 0)) {
+    const types = `${KINDS.join(', ')} or different choices as a|b`;
+    throw new WrongUsage(`--field ${JSON.stringify(text)} is none: give NAME[?]:TYPE[:TITLE], with ${types}`);
+  }
+  return { name, schema: { type: known, ...listed(choices), title }, isRequired: isRequired && !mark };
+}
+
+/** Choices of which some have a title, as `VALUE=TITLE`, or none. @param {string[] | undefined} choices */
+function listed(choices) {
+  if (!choices?.some((choice) => choice.includes('='))) return { enum: choices };
+  const pairs = choices.map((choice) => /^(.*?)(?:=(.*))?$/su.exec(choice) ?? []);
+  return { oneOf: pairs.map(([, value, title = value]) => ({ const: value, title })) };
+}
+
+/** @param {number} ms */
+function inWords(ms) {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds === 0) return `${ms} ms`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+}

@@ -1,0 +1,112 @@
+/** What several processes do with the same files: names that come and go, FIFOs, and durability. */
+
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+
+const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+
+/** @param {any} error @returns {string} */
+export function codeOf(error) {
+  return error?.code ?? '';
+}
+
+/**
+ * What `action` gives, or `undefined` where its file does not exist.
+ *
+ * @template Result
+ * @param {() => Result} action
+ */
+export function ifThere(action) {
+  try {
+    return action();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Makes the names in a directory survive a power failure. @param {string} path */
+export function syncDirectory(path) {
+  const directory = openSync(path, O_RDONLY);
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/**
+ * As many bytes as there are from a position on, up to a limit.
+ *
+ * @param {number} file
+ * @param {number} position
+ * @param {number} limit
+ */
+export function readBytes(file, position, limit) {
+  const bytes = Buffer.alloc(Math.max(Math.min(limit, fstatSync(file).size - position), 0));
+  let filled = 0;
+  while (filled < bytes.length) {
+    const more = readSync(file, bytes, filled, bytes.length - filled, position + filled);
+    if (more === 0) break;
+    filled += more;
+  }
+  return bytes.subarray(0, filled);
+}
+
+/**
+ * Makes FIFOs. Node has no function for this, and a FIFO is what the kernel closes whatever ends the process that reads it.
+ *
+ * @param {string[]} paths
+ */
+export function makeFifos(...paths) {
+  const made = spawnSync('mkfifo', ['-m', '600', ...paths]);
+  if (made.status !== 0) throw made.error ?? new Error(`mkfifo: ${made.stderr}`);
+}
+
+/**
+ * Wakes whoever reads a FIFO, and says whether somebody does.
+ *
+ * @param {string} path
+ */
+export function wake(path) {
+  return write(path, '!');
+}
+
+/** Whether somebody reads a FIFO. @param {string} path */
+export function isRead(path) {
+  return write(path, '');
+}
+
+/** @param {string} path @param {string} text */
+function write(path, text) {
+  try {
+    const fifo = openSync(path, O_WRONLY | O_NONBLOCK);
+    try {
+      writeSync(fifo, text);
+    } finally {
+      closeSync(fifo);
+    }
+    return true;
+  } catch (error) {
+    // It is full of what is still to be read.
+    if (codeOf(error) === 'EAGAIN') return true;
+    // Nobody reads it, or not any more, or somebody put something else in its place.
+    if (['ENXIO', 'EPIPE', 'ENOENT', 'EISDIR', 'ELOOP', 'EACCES'].includes(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+/**
+ * Calls back whenever somebody wakes this process by a FIFO.
+ *
+ * @param {string} path
+ * @param {() => void} callback
+ * @returns {() => void} ends that
+ */
+export function whenWoken(path, callback) {
+  // For writing too, so that it is never at its end.
+  const fifo = openSync(path, O_RDWR | O_NONBLOCK);
+  const socket = new Socket({ fd: fifo, readable: true, writable: false }).on('data', callback);
+  return () => socket.destroy();
+}

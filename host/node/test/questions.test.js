@@ -1,0 +1,253 @@
+/** What jobs ask and say of themselves: as a client sees it, and as the files that it is. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Form } from '../src/cli/form.js';
+import { ProcessJobs } from '../src/index.js';
+import { Asker } from '../src/jobs/questions.js';
+import { readReport, writeReport } from '../src/jobs/report.js';
+import { ANSWER_BYTES, FORM_BYTES, OPEN_QUESTIONS, REPORT_BYTES } from '../src/limits.js';
+import { BIN, Client } from './client.js';
+import { eventually, temporaryDirectory } from './support.js';
+
+/** This program in a shell line. */
+const PROGRAM = `'${process.execPath}' '${BIN}'`;
+
+/**
+ * Polls a task until it asks so many things, and gives what they are, by their keys.
+ *
+ * @param {Client} client
+ * @param {string} taskId
+ * @param {number} count
+ */
+function asked(client, taskId, count = 1) {
+  return eventually(`${count} questions of ${taskId}`, async () => {
+    const { status, inputRequests = {} } = await client.result('tasks/get', { taskId }, 'person');
+    assert.equal(status, Object.keys(inputRequests).length > 0 ? 'input_required' : 'working');
+    return Object.keys(inputRequests).length === count ? inputRequests : undefined;
+  });
+}
+
+/** @param {Client} client @param {string} taskId @param {string} key @param {object} answer */
+const answer = (client, taskId, key, answer) =>
+  client.result('tasks/update', { taskId, inputResponses: { [key]: answer } }, 'person');
+
+test('a job asks, a client of another server answers, and the job goes on', async (cx) => {
+  const dataDir = temporaryDirectory(cx);
+  const first = new Client(cx, dataDir);
+  const id = await first.run(`${PROGRAM} ask 'Which?' --field 'where:a|b=B:Where to' --field 'note?:text'; echo ended with $?`);
+  const [[key, request]] = /** @type {[[string, any]]} */ (Object.entries(await asked(first, id)));
+  assert.equal(request.method, 'elicitation/create');
+  assert.equal(request.params.message, 'Which?');
+  const { properties, required } = request.params.requestedSchema;
+  assert.deepEqual(required, ['where']);
+  assert.equal(properties.where.title, 'Where to');
+  assert.deepEqual(Object.keys(properties), ['where', 'note']);
+  await first.kill();
+
+  const second = new Client(cx, dataDir);
+  await answer(second, id, key, { action: 'accept', content: { where: 'c' } });
+  assert.deepEqual(Object.keys(await asked(second, id)), [key], 'an answer that does not fit leaves the question open');
+  await answer(second, id, key, { action: 'accept', content: { where: 'b' } });
+  const task = await second.endedTask(id);
+  assert.match(task.result.content[0].text, /\{"where":"b"\}\nended with 0/);
+});
+
+test('the exit status says what the person did', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  const line = ['first --boolean', 'second', 'third --text'].map((it) => `{ ${PROGRAM} ask ${it}; echo ${it} $?; } & `);
+  const id = await client.run(`${line.join('')} wait`);
+  const answers = new Map(
+    Object.entries({
+      first: { action: 'accept', content: { answer: true } },
+      second: { action: 'decline' },
+      third: { action: 'cancel' },
+    }),
+  );
+  for (const [key, { params }] of Object.entries(await asked(client, id, 3))) {
+    await answer(client, id, key, answers.get(params.message) ?? {});
+  }
+  const { text } = (await client.endedTask(id)).result.content[0];
+  assert.match(text, /true\nfirst --boolean 0/);
+  assert.match(text, /second 1/);
+  assert.match(text, /third --text 2/);
+});
+
+test('a question is withdrawn when its asker ends, and a deadline ends one', async (cx) => {
+  const directory = temporaryDirectory(cx);
+  const client = new Client(cx, directory);
+  const go = join(directory, 'go');
+  const wait = `while [ ! -e '${go}' ]; do sleep 0.1; done`;
+  const id = await client.run(`${PROGRAM} ask Wait & asker=$!; ${wait}; kill -9 $asker; sleep 300`);
+  await asked(client, id);
+  writeFileSync(go, '');
+  await asked(client, id, 0);
+  await client.result('tasks/cancel', { taskId: id });
+  assert.equal((await client.endedTask(id)).status, 'cancelled');
+  const late = await client.run(`${PROGRAM} ask Late --text --deadline 0.5s; echo ended with $?`);
+  assert.match((await client.endedTask(late)).result.content[0].text, /ended with 2/);
+});
+
+test('a job says how far it is', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  const id = await client.run(`${PROGRAM} progress 40 compiling; sleep 300`);
+  await eventually('the words of the job', async () => {
+    const { statusMessage } = await client.result('tasks/get', { taskId: id });
+    return /40.*compiling/.test(statusMessage) || undefined;
+  });
+  await client.result('tasks/cancel', { taskId: id });
+  assert.equal((await client.endedTask(id)).status, 'cancelled');
+});
+
+test('a wrong command line is refused in words, and so is one outside of a job', () => {
+  const { BACKBURNER_JOB_DIRECTORY: _, ...env } = process.env;
+  const refused = (/** @type {number} */ status, /** @type {RegExp} */ words, /** @type {string[]} */ args) => {
+    const ended = spawnSync(process.execPath, [BIN, ...args], { encoding: 'utf8', env });
+    assert.equal(ended.status, status, `${args}: ${ended.stderr}`);
+    assert.match(ended.stderr, words);
+    assert.equal(ended.stdout, '');
+  };
+  refused(125, /this is no job/, ['ask', 'a']);
+  refused(125, /this is no job/, ['progress', '1']);
+  refused(125, /native/, ['ask', 'a', '--choice', 'b']);
+  refused(125, /native/, ['ask', 'a', '--url=https://example.org/']);
+  refused(125, /--nothing/, ['ask', 'a', '--nothing']);
+  refused(125, /message/, ['ask']);
+  refused(125, /--deadline/, ['ask', 'a', '--deadline', '0']);
+  refused(2, /percentage/, ['progress', 'a', 'b']);
+});
+
+test('a form has what the options say', () => {
+  const form = (/** @type {Partial<ConstructorParameters<typeof Form>[0]>} */ options) =>
+    new Form({ message: 'm', kinds: [], fields: [], isOptional: false, ...options });
+  const schema = (/** @type {Parameters<typeof form>[0]} */ options) => JSON.parse(form(options).text).requestedSchema;
+  const none = { type: 'object', properties: {}, required: [] };
+  assert.deepEqual(schema({}), none);
+  assert.deepEqual(schema({ kinds: ['text'] }), { ...none, properties: { answer: { type: 'string' } }, required: ['answer'] });
+  assert.deepEqual(schema({ fields: ['a:x|y=Y'], isOptional: true }).properties.a, {
+    type: 'string',
+    oneOf: [
+      { const: 'x', title: 'x' },
+      { const: 'y', title: 'Y' },
+    ],
+  });
+  assert.match(form({ fields: ['2:text', '1?:number'] }).text, /"2":.*"1":.*"required":\["2"\]/);
+  const late = JSON.parse(form({ deadlineMs: 600_000 }).text);
+  assert.equal(late.message, 'm\n(if nobody answers within 10 min, there is no answer)');
+  for (const fields of [['a'], ['a:word'], [':text'], ['?:text'], ['a:text', 'a:text'], ['a:x|x'], ['\n:text']]) {
+    assert.throws(() => form({ fields }), { name: 'Error' }, fields.join());
+  }
+  assert.throws(() => form({ kinds: ['text', 'number'] }));
+  assert.throws(() => form({ kinds: ['text'], fields: ['a:text'] }));
+  assert.throws(() => form({ message: ' ' }));
+});
+
+test('an answer is printed in one line', () => {
+  const printed = (/** @type {object} */ options, /** @type {any} */ content, asJson = false) =>
+    new Form({ message: 'm', kinds: [], fields: [], isOptional: false, ...options }).printed(content, asJson);
+  assert.equal(printed({ kinds: ['text'] }, { answer: 'a\nb' }), 'a b');
+  assert.equal(printed({ kinds: ['text'] }, { answer: 'a\nb' }, true), '"a\\nb"');
+  assert.equal(printed({ kinds: ['text'] }, {}), '');
+  assert.equal(printed({ kinds: ['boolean'] }, { answer: false }), 'false');
+  assert.equal(printed({ fields: ['a:text'] }, { a: 'x' }), '{"a":"x"}');
+  assert.equal(printed({}, undefined), undefined);
+  assert.equal(printed({}, undefined, true), '{}');
+});
+
+/**
+ * A job that does nothing, of which this process pretends to be one.
+ *
+ * @param {import('node:test').TestContext} cx
+ */
+function idleJob(cx) {
+  const directory = temporaryDirectory(cx, () => {
+    jobs.stop(id, 'cancelled');
+    return new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+  });
+  const jobs = new ProcessJobs(directory);
+  const id = crypto.randomUUID();
+  /** @type {import('../src/jobs/model.js').Command} */
+  const command = { tag: 'program', val: ['sleep', '300'] };
+  jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+  const progress = () => {
+    const state = jobs.inspect(id);
+    assert.ok(state.tag === 'running');
+    return state.val;
+  };
+  const keys = () => progress().questions.map(({ key }) => key);
+  return { jobs, id, path: join(directory, id), progress, keys };
+}
+
+test('the first answer stays, and one to a question that is not open changes nothing', async (cx) => {
+  const { jobs, id, path, keys } = idleJob(cx);
+  const asker = new Asker(path, '{"message":"m"}');
+  cx.after(() => asker.withdraw());
+  const [key = ''] = keys();
+  const answered = asker.answered();
+  assert.throws(() => jobs.answer(id, key, 'x'.repeat(ANSWER_BYTES + 1)), /an answer may have/);
+  assert.deepEqual(keys(), [key], 'an answer that is too long leaves it open');
+  jobs.answer(id, key, '"first"');
+  assert.deepEqual(keys(), []);
+  jobs.answer(id, key, '"second"');
+  assert.equal(await answered, '"first"');
+  assert.equal(asker.conclude('"third"'), '"first"');
+  jobs.answer(id, '../spec', '"x"');
+  jobs.answer(crypto.randomUUID(), key, '"x"');
+  asker.withdraw();
+  assert.deepEqual(readdirSync(join(path, 'questions')), []);
+});
+
+test('a job has at most 32 questions, oldest first', (cx) => {
+  const { path, progress } = idleJob(cx);
+  const ask = (/** @type {number} */ number) => new Asker(path, `{"message":"${number}"}`);
+  const askers = Array.from({ length: OPEN_QUESTIONS }, (_, number) => ask(number));
+  cx.after(() => askers.forEach((asker) => asker.withdraw()));
+  assert.throws(() => ask(32), /asks 32 other questions/);
+  const messages = progress().questions.map(({ form }) => JSON.parse(form).message);
+  assert.deepEqual(messages, [...askers.keys()].map(String));
+  askers[7]?.withdraw();
+  askers.push(ask(33));
+  assert.throws(() => new Asker(path, 'x'.repeat(FORM_BYTES + 1)), /may have/);
+});
+
+test('what a job puts in the place of questions and reports is none of these', (cx) => {
+  const { path, progress } = idleJob(cx);
+  const questions = join(path, 'questions');
+  mkdirSync(questions);
+  spawnSync('mkfifo', [join(questions, 'fifo.asked')]);
+  mkdirSync(join(questions, 'directory.asked'));
+  const record = (/** @type {object} */ content) => JSON.stringify({ format: 1, content });
+  for (const [name, text] of Object.entries({
+    'text.asked': 'x',
+    'null.asked': record(/** @type {any} */ (null)),
+    'other.asked': record({ form: 1, askedAt: 1 }),
+    'time.asked': record({ form: 'x', askedAt: 'x' }),
+    'long.asked': record({ form: 'x'.repeat(FORM_BYTES + 1), askedAt: 1 }),
+    'dead.asked': record({ form: 'x', askedAt: 1 }),
+    'UPPER.asked': record({ form: 'x', askedAt: 1 }),
+  })) {
+    writeFileSync(join(questions, name), text);
+  }
+  assert.deepEqual(progress().questions, []);
+  const wrong = [{}, { percent: 101 }, { percent: '1' }, { text: 1 }, { at: -1 }, { at: 'x' }].map((it) =>
+    record({ percent: 1, text: 'x', at: 1, ...(Object.keys(it).length ? it : { text: undefined }) }),
+  );
+  for (const text of ['x', ...wrong]) {
+    writeFileSync(join(path, 'report.json'), text);
+    assert.equal(progress().report, undefined, text);
+  }
+});
+
+test('a report is at most 1000 bytes, and ends with a whole character', (cx) => {
+  const directory = temporaryDirectory(cx);
+  assert.equal(readReport(directory), undefined);
+  writeReport(directory, { percent: null, text: `x${'é'.repeat(REPORT_BYTES)}`, at: 7 });
+  assert.deepEqual(readReport(directory), { percent: null, text: `x${'é'.repeat(499)}`, at: 7 });
+  writeReport(directory, { percent: 100, text: '', at: 8 });
+  assert.deepEqual(readReport(directory), { percent: 100, text: '', at: 8 });
+  assert.deepEqual(readdirSync(directory), ['report.json']);
+});
