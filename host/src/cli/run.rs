@@ -307,9 +307,21 @@ fn confirmed(mut call: Value, result: &Value) -> Option<Value> {
 const UNKNOWN_START: &str =
     "it is not known whether the command was started, so look for it before you run it again";
 
+/// How the server begins to say that it offers no `run`.
+const NO_RUN: &str = "unknown tool: run,";
+
+/// Why that is, and what a person can do.
+const SWITCHED_OFF: &str = "the configuration file has `enabled = false` in its table `run`, which holds here too: \
+    `backburner --config /dev/null run` runs the command without the file, and `backburner check` names it";
+
 /// What the server refused a call with. That its job has failed may be news of an earlier call: the answer does not say.
+///
+/// *Source:* MCP 2026-07-28, Tools, Error Handling, for a tool that is not there.
 fn refusal(message: &str, key: Option<&str>) -> String {
     let words = plain(message);
+    if words.starts_with(NO_RUN) {
+        return format!("{words}; {SWITCHED_OFF}");
+    }
     match key {
         // What is wrong with the server has nothing to do with a key.
         Some(key) if words.contains("--key") => format!(
