@@ -5,7 +5,7 @@ use super::matching::{is_time, is_uuid};
 /// A pattern: how many bytes at the beginning of a text it covers, and what is written instead.
 type Pattern = fn(&str) -> Option<(usize, &'static str)>;
 
-const PATTERNS: [Pattern; 8] = [
+const PATTERNS: [Pattern; 9] = [
     id,
     state,
     time,
@@ -14,6 +14,7 @@ const PATTERNS: [Pattern; 8] = [
     duration,
     progress,
     show_command,
+    run_command,
 ];
 
 /// How long a UUID and a moment are, in bytes.
@@ -124,6 +125,16 @@ fn show_command(text: &str) -> Option<(usize, &'static str)> {
         .then_some((length + end.len(), ""))
 }
 
+/// The words that tell of `backburner run`, which the native host alone has.
+fn run_command(text: &str) -> Option<(usize, &'static str)> {
+    let (begin, end) = (": with `", "` and the command");
+    let (command, _) = text.strip_prefix(begin)?.split_once('`')?;
+    let length = begin.len() + command.len();
+    text[length..]
+        .starts_with(end)
+        .then_some((length + end.len(), ""))
+}
+
 fn digits(text: &str) -> usize {
     text.len()
         - text
@@ -194,5 +205,9 @@ mod tests {
             "Ask.",
         );
         check("Ask. `a` shows more.", "Ask. `a` shows more.");
+        check(
+            "in a terminal: with `a/backburner run` and the command, where",
+            "in a terminal, where",
+        );
     }
 }
