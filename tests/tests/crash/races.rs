@@ -126,7 +126,6 @@ impl Course {
         });
         let reply = self.starter.request("tasks/get", &params, Client::Tasks);
         assert!(is_unknown(&reply), "{reply}");
-        self.scene.wait_for_deletion(id);
     }
 
     fn outcome(&self, id: &str) -> Outcome {
@@ -185,7 +184,9 @@ fn a_cancellation_races_with_the_death_of_the_supervisor() {
     let mut course = Course::new();
     for _race in 0..RACES {
         let id = course.start(&json!({ "command": "exec sleep 60" }));
-        let supervisor = supervisor_of_task(&id).expect("the job runs, so its supervisor does");
+        let supervisor = until(PATIENCE, "the supervisor to be what it is", || {
+            supervisor_of_task(&id).ok_or_else(|| "no process supervises it".to_owned())
+        });
         let params = json!({ "taskId": id });
         let request = course
             .canceller
