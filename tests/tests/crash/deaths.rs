@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::scene::{Scene, assert_exit_code, assert_failed, assert_nothing_left, cancel};
 
-pub(crate) fn kill(pid: u32) {
+fn kill(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     kill_process(pid.expect("a process id"), Signal::KILL).expect("it is ours");
 }

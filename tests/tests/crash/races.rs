@@ -13,9 +13,10 @@ use backburner::jobs::{End, Jobs, Outcome, State, StopCause, SupervisedJobs};
 use backburner_tests::{
     Client, PATIENCE, Server, binary, command_lines, supervisor_of_task, task_of_process, until,
 };
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::deaths::kill;
 use crate::questions::asked;
 use crate::random::{Random, seed};
 use crate::scene::{Scene, cancel};
@@ -193,7 +194,7 @@ fn a_cancellation_races_with_the_death_of_the_supervisor() {
             .post("tasks/cancel", &params, Client::Tasks);
         // Here it is the other side that waits, while the request is on its way.
         thread::sleep(STEP * course.steps);
-        kill(supervisor);
+        kill_if_there(supervisor);
         course.canceller.reply(&json!(request));
         match course.finish(&id) {
             First::Cancellation => course.steps = course.steps.saturating_sub(1),
@@ -256,6 +257,13 @@ fn a_cancellation_races_with_the_end_of_the_tasks_time_to_live() {
     }
     assert!(0 < too_late && too_late < RACES, "{too_late} came too late");
     course.assert_nothing_left();
+}
+
+/// Kills a process of ours, unless it was quicker.
+fn kill_if_there(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let killed = kill_process(pid.expect("a process id"), Signal::KILL);
+    assert!(matches!(killed, Ok(()) | Err(Errno::SRCH)), "{killed:?}");
 }
 
 fn is_unknown(reply: &Value) -> bool {
