@@ -258,7 +258,8 @@ fn a_killed_supervisor_is_a_lost_job_of_which_nothing_runs() {
 #[test]
 fn a_process_with_another_environment_and_group_is_found_in_the_session() {
     let lab = Lab::new();
-    let line = "set -m; env -i sleep 66 & echo $! $PPID; sleep 67";
+    // The second one is what shows that the session is still the job's.
+    let line = "set -m; env -i sleep 66 & bare=$!; sleep 67 & echo $bare $PPID; wait";
     let id = lab.start(&shell(line));
     let line = lab.first_line(id);
     let (bare, supervisor) = line.split_once(' ').expect("two process ids");
