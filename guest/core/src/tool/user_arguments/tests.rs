@@ -83,14 +83,16 @@ fn tables_are_asked_one_after_the_other() {
     );
 }
 
+/// Sees that a description is refused, with this place and these words.
+fn check_wrong(value: &Value, at: &str, words: &str) {
+    let wrong = parse(value).expect_err("it is wrong");
+    assert_eq!(wrong.at, at, "{value}: {wrong:?}");
+    assert!(wrong.reason.contains(words), "{value}: {wrong:?}");
+}
+
 #[test]
-fn a_wrong_description_is_refused_with_its_place() {
-    let check = |value: Value, at: &str, words: &str| {
-        let wrong = parse(&value).expect_err("it is wrong");
-        assert_eq!(wrong.at, at, "{value}: {wrong:?}");
-        assert!(wrong.reason.contains(words), "{value}: {wrong:?}");
-    };
-    let table = |key: &str, message: &str, arguments: Value| json!([{ "key": key, "message": message, "arguments": arguments }]);
+fn a_wrong_list_of_names_is_refused_with_its_place() {
+    let check = |value: Value, at: &str, words: &str| check_wrong(&value, at, words);
     check(json!({}), "", "has to be an array");
     check(json!([]), "", "has to be an array");
     check(json!(["place", 1]), "/0", "has to be an array");
@@ -109,6 +111,12 @@ fn a_wrong_description_is_refused_with_its_place() {
         check(json!(["place", name]), "/1", "cannot be asked for");
         check(json!(["place", name]), "/1", words);
     }
+}
+
+#[test]
+fn a_wrong_table_is_refused_with_its_place() {
+    let check = |value: Value, at: &str, words: &str| check_wrong(&value, at, words);
+    let table = |key: &str, message: &str, arguments: Value| json!([{ "key": key, "message": message, "arguments": arguments }]);
     check(
         table("", "m", json!(["place"])),
         "/0/key",
