@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use crate::config::{self, Loaded, Source};
 use crate::data_dir::{self, DataDir};
-use crate::engine::{Pool, PoolError};
+use crate::engine::{Pool, PoolError, load_ahead};
 use crate::jobs::SupervisedJobs;
 use crate::limits::DESCRIPTORS;
 use crate::shell_word::{Verb, command};
@@ -76,6 +76,7 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     leave_rights_to_owner();
     require_descriptors()?;
     let streams = stdio::Streams::take()?;
+    load_ahead();
     // Before anything is made: a mistake in the file is to be mended first.
     let mut config = settings.config.load()?;
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;

@@ -9,5 +9,6 @@ mod instance;
 mod pool;
 mod ticker;
 
+pub(crate) use code::load_ahead;
 pub use instance::{Context, Notice, Pending, State, Step, Wake, linker};
 pub use pool::{BadConfig, Pool, PoolError};

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use tokio::sync::watch;
 
 use super::code;
-use super::instance::{Context, Instance, Pending, State, Step, Wake, linker};
+use super::instance::{Context, Instance, Pending, State, Step, Wake};
 use super::ticker::Ticker;
 use crate::bindings::ServerPre;
 use crate::bindings::exports::backburner::server::protocol::{ConfigError, Refusal};
@@ -149,15 +149,14 @@ impl Pool {
         jobs: Arc<dyn Jobs>,
         config: String,
     ) -> Result<Self, PoolError> {
-        let (engine, component) = code::loaded()?;
-        let server = ServerPre::new(linker(&engine)?.instantiate_pre(&component)?)?;
+        let server = code::loaded()?;
         let config = Arc::new(Config {
             number: 0,
             json: config,
         });
         let mut pool = Self {
+            ticker: Ticker::start(server.engine().clone())?,
             server,
-            ticker: Ticker::start(engine)?,
             store,
             jobs,
             instances: Mutex::new(Instances {
