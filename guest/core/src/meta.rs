@@ -102,12 +102,20 @@ struct Extensions<'a> {
 #[derive(Deserialize)]
 struct Anything {}
 
+/// What a request says of the client that sends it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declared<'a> {
+    /// Whether it understands tasks.
+    pub(crate) client: Client,
+    elicitation: Option<&'a RawValue>,
+}
+
 /// Reads the request's `_meta`, then checks the revision.
 ///
 /// # Errors
 /// [`RpcError::InvalidParams`] that names the missing or ill-typed member,
 /// [`RpcError::UnsupportedVersion`].
-pub(crate) fn client(request: &Request<'_>) -> Result<Client, RpcError> {
+pub(crate) fn declared<'a>(request: &Request<'a>) -> Result<Declared<'a>, RpcError> {
     let params: Params<'_> = object("params", request.params)?;
     let meta: Meta<'_> = object("params._meta", params._meta)?;
     let version = string("io.modelcontextprotocol/protocolVersion", meta.version)?;
@@ -121,7 +129,10 @@ pub(crate) fn client(request: &Request<'_>) -> Result<Client, RpcError> {
     if version != PROTOCOL_VERSION {
         return Err(RpcError::UnsupportedVersion(version));
     }
-    declared(&capabilities)
+    Ok(Declared {
+        client: client(&capabilities)?,
+        elicitation: capabilities.elicitation,
+    })
 }
 
 /// What the client calls the progress of a request that it wants to hear of; `None` where it does not. A string or an
@@ -142,7 +153,7 @@ pub(crate) fn progress_token(request: &Request<'_>) -> Result<Option<Id>, RpcErr
     Id::parse(token).ok_or_else(wrong).map(Some)
 }
 
-fn declared(capabilities: &Capabilities<'_>) -> Result<Client, RpcError> {
+fn client(capabilities: &Capabilities<'_>) -> Result<Client, RpcError> {
     if capabilities.extensions.is_none() {
         return Ok(Client::Plain);
     }
@@ -154,34 +165,30 @@ fn declared(capabilities: &Capabilities<'_>) -> Result<Client, RpcError> {
     }
 }
 
-/// How the client can ask its person. Read only where there is something to ask: most requests need it not.
-///
-/// *Source:* MCP 2026-07-28, Elicitation, Capabilities.
-///
-/// # Errors
-/// [`RpcError::InvalidParams`] that names the ill-typed member.
-pub(crate) fn modes(request: &Request<'_>) -> Result<Modes, RpcError> {
-    let params: Params<'_> = object("params", request.params)?;
-    let meta: Meta<'_> = object("params._meta", params._meta)?;
-    let capabilities: Capabilities<'_> = object(
-        "io.modelcontextprotocol/clientCapabilities",
-        meta.capabilities,
-    )?;
-    // Anything else declares nothing.
-    let declared = |raw: &&RawValue| raw.get().starts_with('{');
-    let Some(raw) = capabilities.elicitation.filter(declared) else {
-        return Ok(Modes::default());
-    };
-    let name = "clientCapabilities.elicitation";
-    if object::<BTreeMap<String, IgnoredAny>>(name, Some(raw))?.is_empty() {
-        return Ok(Modes {
-            form: true,
-            url: false,
-        });
+impl Declared<'_> {
+    /// How the client can ask its person. Read only where there is something to ask: most requests need it not.
+    ///
+    /// *Source:* MCP 2026-07-28, Elicitation, Capabilities.
+    ///
+    /// # Errors
+    /// [`RpcError::InvalidParams`] that names the ill-typed member.
+    pub(crate) fn modes(self) -> Result<Modes, RpcError> {
+        // Anything else declares nothing.
+        let declared = |raw: &&RawValue| raw.get().starts_with('{');
+        let Some(raw) = self.elicitation.filter(declared) else {
+            return Ok(Modes::default());
+        };
+        let name = "clientCapabilities.elicitation";
+        if object::<BTreeMap<String, IgnoredAny>>(name, Some(raw))?.is_empty() {
+            return Ok(Modes {
+                form: true,
+                url: false,
+            });
+        }
+        let elicitation: Elicitation<'_> = object(name, Some(raw))?;
+        Ok(Modes {
+            form: elicitation.form.is_some_and(|raw| declared(&raw)),
+            url: elicitation.url.is_some_and(|raw| declared(&raw)),
+        })
     }
-    let elicitation: Elicitation<'_> = object(name, Some(raw))?;
-    Ok(Modes {
-        form: elicitation.form.is_some_and(|raw| declared(&raw)),
-        url: elicitation.url.is_some_and(|raw| declared(&raw)),
-    })
 }

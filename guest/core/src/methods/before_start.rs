@@ -172,7 +172,7 @@ impl Judge<'_> {
         let Some(user) = &tool.user else {
             return Ok(Ok(given));
         };
-        let can_ask = meta::modes(self.call.request)?.form;
+        let can_ask = meta::declared(self.call.request)?.modes()?.form;
         if !can_ask && user.may_come_from_model {
             return Ok(match user.missing_in(&given) {
                 None => Ok(given),
@@ -222,7 +222,7 @@ impl Judge<'_> {
         Ok(Err(match answered {
             Answered::With(_) | Answered::Declined => Instead::Refuse(DECLINED.to_owned()),
             Answered::Cancelled => Instead::Refuse(CANCELLED.to_owned()),
-            _ if !meta::modes(self.call.request)?.form => {
+            _ if !meta::declared(self.call.request)?.modes()?.form => {
                 Instead::Refuse(unaskable(self.config, &reason.why))
             }
             Answered::Not => Instead::Ask(question, PutAgain::No),

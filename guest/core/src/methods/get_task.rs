@@ -5,7 +5,7 @@
 use super::task_request::task_id;
 use crate::config::Config;
 use crate::imports::World;
-use crate::meta;
+use crate::meta::Declared;
 use crate::outcome::{Context, Outcome};
 use crate::rpc::{Request, RpcError, reply};
 use crate::task::asking::Viewer;
@@ -17,11 +17,11 @@ pub(super) fn handle(
     config: &Config,
     world: &mut impl World,
     cx: &Context,
-    request: &Request<'_>,
+    (request, declared): (&Request<'_>, Declared<'_>),
 ) -> Result<Outcome, RpcError> {
     let loaded = lookup(world, cx, &task_id(request)?)?;
     let viewer = Viewer {
-        modes: meta::modes(request)?,
+        modes: declared.modes()?,
         answer_command: config.answer_command.as_deref(),
     };
     let detail = detail(world, cx, loaded, viewer)?;

@@ -110,7 +110,7 @@ pub(super) fn handle(
         request: call.request.id.clone(),
         tools: wants_tools(&filter)?.then(|| fingerprint(config)),
         tasks: Vec::new(),
-        modes: meta::modes(call.request)?,
+        modes: meta::declared(call.request)?.modes()?,
     };
     if let Some(texts) = &task_ids {
         listening.tasks = watched(world, cx, texts)?;

@@ -54,7 +54,8 @@ fn answer(
         // Before `_meta` is asked for, which clients that begin with it do not send.
         return Err(RpcError::Handshake);
     }
-    let client = meta::client(request)?;
+    let declared = meta::declared(request)?;
+    let client = declared.client;
     match request.method.as_str() {
         "server/discover" => Ok(discover::handle(config, request)),
         "tools/list" => list_tools::handle(config, request),
@@ -62,7 +63,7 @@ fn answer(
         "subscriptions/listen" => {
             listen::handle(config, world, cx, call_tool::Call { request, client })
         }
-        "tasks/get" => get_task::handle(config, world, cx, gated(request, client)?),
+        "tasks/get" => get_task::handle(config, world, cx, (gated(request, client)?, declared)),
         "tasks/update" => update_task::handle(world, cx, gated(request, client)?),
         "tasks/cancel" => cancel_task::handle(world, cx, gated(request, client)?),
         _ => Err(RpcError::UnknownMethod(request.method.clone())),
