@@ -7,8 +7,16 @@ use serde_json::{Map, Value, json};
 use super::field::{Choice, Field, Kind};
 use super::inside_arguments::AskOptions;
 
-/// How long a message may be, in characters; what the server takes.
+/// How long a message may be, in characters, with what `--deadline` adds to it; what the server takes.
 const MESSAGE_CHARS: usize = 4000;
+
+/// How many characters of a default answer are shown where the message says what happens at its deadline: enough to know
+/// which one it is, and little of the message's length.
+const SHOWN_ANSWER_CHARS: usize = 100;
+
+/// How many fields there may be, and how long an address may be, in characters; what the server takes.
+const FIELDS: usize = 32;
+const URL_CHARS: usize = 2000;
 
 /// The name of the field where there is one only, which nobody sees.
 const ONLY: &str = "answer";
@@ -43,18 +51,27 @@ impl Form {
     /// # Errors
     /// What is wrong with them.
     pub(super) fn of(options: &AskOptions) -> Result<Self, String> {
-        let subject = subject(options)?;
-        let mut form = Self {
+        let form = Self {
             message: options.message.clone(),
-            subject,
+            subject: subject(options)?,
         };
-        if let Some(deadline) = options.deadline {
-            form.say_when(deadline);
+        let note = options.deadline.map(|deadline| form.note(deadline));
+        let note = note.unwrap_or_default();
+        let (added, written) = (note.chars().count(), form.message.chars().count());
+        let is_blank = |it: char| it.is_whitespace() || it.is_control();
+        if form.message.chars().all(is_blank) || written + added > MESSAGE_CHARS {
+            return Err(match added {
+                0 => format!("give a message of 1 to {MESSAGE_CHARS} characters"),
+                added => format!(
+                    "give a message of 1 to {} characters: what --deadline adds to it takes {added} of {MESSAGE_CHARS}",
+                    MESSAGE_CHARS - added
+                ),
+            });
         }
-        if form.message.trim().is_empty() || form.message.chars().count() > MESSAGE_CHARS {
-            return Err(format!("give a message of 1 to {MESSAGE_CHARS} characters"));
-        }
-        Ok(form)
+        Ok(Self {
+            message: form.message + &note,
+            ..form
+        })
     }
 
     /// The parameters of `elicitation/create`, with the fields in their order.
@@ -125,11 +142,11 @@ impl Form {
         }
     }
 
-    /// A person who reads the question has to know until when, and what happens then.
-    fn say_when(&mut self, deadline: Duration) {
+    /// What is added to the message: a person who reads the question has to know until when, and what happens then.
+    fn note(&self, deadline: Duration) -> String {
         let then = match self.default_answer() {
             Some(answer) => match self.printed(&answer["content"], Printed::Bare) {
-                Some(text) => format!("the answer is {text}"),
+                Some(text) => format!("the answer is {}", shortened(&text)),
                 None => "nothing is answered".to_owned(),
             },
             None => "there is no answer".to_owned(),
@@ -139,8 +156,15 @@ impl Form {
             seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
             seconds => format!("{seconds} s"),
         };
-        self.message
-            .push_str(&format!("\n(if nobody answers within {within}, {then})"));
+        format!("\n(if nobody answers within {within}, {then})")
+    }
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_ANSWER_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

@@ -38,7 +38,7 @@ Examples:
   name=$(backburner ask 'Which branch?' --text --default main --deadline 10m)
   backburner ask Deploy --field 'where:staging|production:Where to' --field 'note?:text'")]
 pub struct AskOptions {
-    /// What the person reads, at most 4000 characters
+    /// What the person reads, at most 4000 characters, with what --deadline adds to it
     pub message: String,
 
     /// Ask for yes or no; the answer is `true` or `false`

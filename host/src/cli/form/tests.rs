@@ -118,6 +118,45 @@ fn what_makes_no_sense_is_refused() {
     }
 }
 
+/// What becomes of this message, with these options.
+fn of_message(message: &str, options: &[&str]) -> Result<String, String> {
+    let line = ["ask", message];
+    let line = Line::try_parse_from(line.iter().chain(options)).expect("it is right");
+    Form::of(&line.options).map(|form| form.message)
+}
+
+#[test]
+fn a_message_has_words_also_where_a_deadline_adds_some() {
+    for blank in ["", " ", "\n\t", "\u{7}"] {
+        for options in [&[][..], &["--deadline", "10m"]] {
+            let error = of_message(blank, options).expect_err("it says nothing");
+            assert!(error.starts_with("give a message of 1 to "), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_too_long_with_what_a_deadline_adds_is_told_how_long_it_may_be() {
+    let deadline = ["--deadline", "10m"];
+    let added = of_message("m", &deadline).map(|it| it.chars().count() - 1);
+    let room = 4000 - added.expect("it is short");
+    let whole = of_message(&"ä".repeat(room), &deadline).expect("it just fits");
+    assert_eq!(whole.chars().count(), 4000);
+    let error = of_message(&"ä".repeat(room + 1), &deadline).expect_err("it is too long");
+    let words = format!("give a message of 1 to {room} characters: what --deadline adds");
+    assert!(error.starts_with(&words), "{error}");
+    of_message(&"ä".repeat(4000), &[]).expect("it just fits");
+    of_message(&"ä".repeat(4001), &[]).expect_err("it is too long");
+}
+
+#[test]
+fn a_long_default_takes_little_of_the_message() {
+    let default = "d".repeat(5000);
+    let message = of_message("m", &["--text", "--default", &default, "--deadline", "10m"]);
+    let shown = format!("the answer is {}…)", "d".repeat(100));
+    assert!(message.expect("it fits").ends_with(&shown));
+}
+
 #[test]
 fn a_deadline_is_part_of_what_is_asked() {
     let message = |line: &[&str]| right(line).message;
