@@ -123,9 +123,15 @@ impl Field {
                     .split(',')
                     .map(str::trim)
                     .filter(|part| !part.is_empty());
-                parts
-                    .map(|part| pick(choices, part).map(Value::from))
-                    .collect()
+                let mut values: Vec<String> = Vec::new();
+                for part in parts {
+                    let value = pick(choices, part)?;
+                    // Who says a value twice, say by its name and by its number, wants it once.
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                Ok(values.into())
             }
         }
     }
@@ -185,9 +191,12 @@ fn pick(choices: &[Choice], text: &str) -> Result<String, String> {
     let by_number = || choices.get(text.parse::<usize>().ok()?.checked_sub(1)?);
     let names: Vec<&str> = choices.iter().map(|it| it.value.as_str()).collect();
     let choice = by_name.or_else(by_number);
-    choice
-        .map(|choice| choice.value.clone())
-        .ok_or_else(|| format!("give one of {}", names.join(", ")))
+    choice.map(|choice| choice.value.clone()).ok_or_else(|| {
+        format!(
+            "give one of {}, or its number in this list",
+            names.join(", ")
+        )
+    })
 }
 
 fn number(text: &str) -> Option<Value> {
@@ -252,6 +261,7 @@ mod tests {
         assert_eq!(one("0"), None);
         let several = |text: &str| Field::of(Kind::Several(choices())).read(text).ok();
         assert_eq!(several("1, Red"), Some(json!(["1", "r"])));
+        assert_eq!(several("r,1,Red,2"), Some(json!(["r", "1"])));
         assert_eq!(several(""), Some(json!([])));
         assert_eq!(several("x"), None);
     }

@@ -62,7 +62,7 @@ pub struct AskOptions {
     pub choice: Vec<String>,
 
     /// Ask for a field of this name, one option each; a type is text, number, integer, boolean, or choices such as `a|b`.
-    /// A `?` behind the name makes it optional
+    /// A `?` behind the name, which has no `=` in it, makes it optional
     #[arg(long, group = "kind", value_name = "NAME[?]:TYPE[:TITLE]")]
     pub field: Vec<String>,
 
@@ -70,11 +70,11 @@ pub struct AskOptions {
     #[arg(long, group = "kind", value_name = "URL")]
     pub url: Option<String>,
 
-    /// Let the person pick any number of the choices
+    /// Let the person pick any number of the choices, whose values then have no comma
     #[arg(long, requires = "choice")]
     pub several: bool,
 
-    /// What is suggested; NAME=VALUE with --field, one option each
+    /// What is suggested; NAME=VALUE with --field, one option each; with --several, one option each or commas between
     #[arg(long, value_name = "VALUE")]
     pub default: Vec<String>,
 
@@ -134,7 +134,8 @@ pub struct AnswerOptions {
     #[arg(long)]
     pub decline: bool,
 
-    /// Accept with this value for a field, one option each; several values of one field are separated by commas
+    /// Accept with this value for a field, one option each; several values of one field have commas between them, or one
+    /// option each. `--set NAME=` is an empty text. Where `ask` names no field, it is called `answer`
     #[arg(long, value_name = "NAME=VALUE", value_parser = field, conflicts_with = "decline")]
     pub set: Vec<(String, String)>,
 }

@@ -248,6 +248,8 @@ fn a_wrong_question_is_a_failure_and_not_an_answer() {
         &["ask"][..],
         &["ask", "m", "--several"],
         &["ask", "m", "--integer", "--default", "x"],
+        &["ask", " ", "--deadline", "1m"],
+        &["ask", "m", "--choice", "a,b", "--several"],
         &["--config", "/dev/null", "ask", "m", "--bogus"],
         &["--config=/dev/null", "ask", "m", "--bogus"],
     ] {

@@ -108,6 +108,13 @@ fn what_makes_no_sense_is_refused() {
         &["--field", "a:word"],
         &["--field", ":text"],
         &["--field", "a:text", "--field", "a:text"],
+        &["--choice", "a,b", "--several"],
+        &["--choice", "a", "--default", "a", "--default", "a"],
+        &["--field", "a=b:text"],
+        &["--field", " a:text"],
+        &["--field", " :text"],
+        &["--field", "a:text", "--default", "a"],
+        &["--field", "a:text", "--default", "a=1", "--default", "a=2"],
         &["--field", "a:text", "--default", "b=x"],
         &["--url", "example.org"],
         &["--url", "javascript:alert(1)"],
@@ -116,6 +123,41 @@ fn what_makes_no_sense_is_refused() {
     ] {
         form(wrong).expect_err(&format!("{wrong:?}"));
     }
+}
+
+#[test]
+fn several_choices_may_be_suggested_together_or_one_by_one() {
+    for defaults in [
+        &["--default", "a,b"][..],
+        &["--default", "a", "--default", "b"],
+    ] {
+        let line = [&["--choice", "a", "--choice", "b", "--several"], defaults].concat();
+        check(
+            &line,
+            r#"{"answer":{"default":["a","b"],"items":{"enum":["a","b"],"type":"string"},"type":"array"}}"#,
+            r#"["answer"]"#,
+            &json!({ "answer": ["a", "b"] }),
+        );
+    }
+}
+
+#[test]
+fn a_name_may_have_a_blank_and_a_choice_a_comma() {
+    right(&["--field", "my name:text"]);
+    right(&["--choice", "a,b"]);
+}
+
+#[test]
+fn what_a_server_would_not_read_is_refused() {
+    let long = format!("https://example.org/{}", "x".repeat(2000));
+    form(&["--url", &long]).expect_err("it is too long");
+    let fields: Vec<String> = (0..33).map(|number| format!("f{number}:text")).collect();
+    let line: Vec<&str> = fields
+        .iter()
+        .flat_map(|field| ["--field", field.as_str()])
+        .collect();
+    form(&line).expect_err("there are too many");
+    right(&line[2..]);
 }
 
 /// What becomes of this message, with these options.
