@@ -277,6 +277,7 @@ fn asked(question: &Question) -> anyhow::Result<Option<Value>> {
 }
 
 /// What a person typed for a field.
+#[derive(Debug, PartialEq)]
 enum Typed {
     Value(Value),
     /// It is left empty.
@@ -305,15 +306,33 @@ fn value(name: &str, field: &Field, need: Need) -> anyhow::Result<Typed> {
         let Some(text) = line else {
             return Ok(Typed::End);
         };
-        match (text.as_str(), &field.default) {
-            (DECLINE, _) => return Ok(Typed::Decline),
-            ("", Some(default)) => return Ok(Typed::Value(default.clone())),
-            ("", None) if need == Need::Optional => return Ok(Typed::Nothing),
-            (text, _) => match field.read(text) {
-                Ok(value) => return Ok(Typed::Value(value)),
-                Err(right) => terminal::say(&right),
-            },
+        match read(name, field, need, &text) {
+            Ok(typed) => return Ok(typed),
+            Err(right) => terminal::say(&right),
         }
+    }
+}
+
+/// What a line that a person typed says of a field, or what would be right.
+fn read(name: &str, field: &Field, need: Need, line: &str) -> Result<Typed, String> {
+    match line {
+        DECLINE => Ok(Typed::Decline),
+        "" => by_enter(name, field, need),
+        text => field.read(text).map(Typed::Value),
+    }
+}
+
+/// What Enter alone says of a field: its default, or that it is left out. It is no text, since who presses it once too
+/// often means nothing by it; but where the field says that a text may be empty, it is that.
+fn by_enter(name: &str, field: &Field, need: Need) -> Result<Typed, String> {
+    match (&field.default, &field.kind) {
+        (Some(default), _) => Ok(Typed::Value(default.clone())),
+        (None, _) if need == Need::Optional => Ok(Typed::Nothing),
+        (None, Kind::Text) if field.min_length != Some(0) => Err(format!(
+            "give a text; for an empty one leave (Ctrl-D), and answer by --set {}",
+            set(name, "")
+        )),
+        (None, _) => field.read("").map(Typed::Value),
     }
 }
 

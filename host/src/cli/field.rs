@@ -13,6 +13,8 @@ pub(super) struct Field {
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
     pub(super) default: Option<Value>,
+    /// How many characters a text has at least; `None` where nothing is said of that.
+    pub(super) min_length: Option<u64>,
 }
 
 /// What kind of value it has.
@@ -43,6 +45,7 @@ struct Schema {
     title: Option<String>,
     description: Option<String>,
     default: Option<Value>,
+    min_length: Option<u64>,
     #[serde(flatten)]
     choices: Choices,
     items: Option<Choices>,
@@ -88,6 +91,7 @@ impl From<Schema> for Field {
             title: it.title,
             description: it.description,
             default: it.default,
+            min_length: it.min_length,
         }
     }
 }
@@ -100,6 +104,7 @@ impl Field {
             title: None,
             description: None,
             default: None,
+            min_length: None,
         }
     }
 
@@ -167,6 +172,9 @@ impl Field {
         if let Some(default) = &self.default {
             put("default", default.clone());
         }
+        if let Some(min_length) = self.min_length {
+            put("minLength", min_length.into());
+        }
         Value::Object(schema)
     }
 }
@@ -231,6 +239,7 @@ mod tests {
             let field = Field {
                 title: Some("t".to_owned()),
                 default: Some(json!(1)),
+                min_length: Some(0),
                 ..Field::of(kind)
             };
             let read = serde_json::from_value(field.schema());

@@ -112,7 +112,9 @@ pub struct ProgressOptions {
 /// Which question to answer, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-In a terminal it shows what the job asks, and asks for each field. A script says the answer by options.
+In a terminal it shows what the job asks, and asks for each field: Enter alone takes the default that is shown, leaves out \
+an optional field, and picks none of several values; a text that is required is asked for again. A script says the answer by options. \
+One of several choices is called by its value, its title, or its number in the list, from 1.
 
 Exit status: 0 where everything was answered; 125 where a question was left open (Ctrl-D) or is not open any more, the task \
 asks nothing, an answer does not fit what is asked, or backburner itself failed; 2 for a wrong command line. Ctrl-C \

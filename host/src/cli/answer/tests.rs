@@ -80,6 +80,41 @@ fn what_is_to_be_set_can_be_typed_as_it_is_said() {
 }
 
 #[test]
+fn enter_alone_is_the_default_or_leaves_out_and_is_no_text() {
+    let enter = |schema: Value, need| {
+        let field: Field = serde_json::from_value(schema).expect("it is one");
+        read("n", &field, need, "")
+    };
+    let (text, required) = (json!({ "type": "string" }), Need::Required);
+    let refused = enter(text.clone(), required).expect_err("it is no text");
+    assert!(refused.ends_with("answer by --set n="), "{refused}");
+    for short in [1, 2] {
+        let field = json!({ "type": "string", "minLength": short });
+        enter(field, required).expect_err("it is no text");
+    }
+    let may_be_empty = json!({ "type": "string", "minLength": 0 });
+    let empty = Ok(Typed::Value(json!("")));
+    assert_eq!(enter(may_be_empty.clone(), required), empty);
+    for optional in [text, may_be_empty, json!({ "type": "integer" })] {
+        assert_eq!(enter(optional, Need::Optional), Ok(Typed::Nothing));
+    }
+    for need in [Need::Required, Need::Optional] {
+        let suggested = enter(json!({ "type": "string", "default": "d" }), need);
+        assert_eq!(suggested, Ok(Typed::Value(json!("d"))));
+    }
+    enter(json!({ "type": "integer" }), required).expect_err("it is no number");
+    let several = json!({ "type": "array", "items": { "type": "string", "enum": ["a"] } });
+    assert_eq!(enter(several, required), Ok(Typed::Value(json!([]))));
+}
+
+#[test]
+fn an_empty_text_can_be_set() {
+    let question = question(&json!({ "a": { "type": "string" } }), &json!(["a"]));
+    let accepted = json!({ "action": "accept", "content": { "a": "" } });
+    assert_eq!(scripted(&question, &options(&["a="])), Ok(accepted));
+}
+
+#[test]
 fn several_questions_are_not_answered_at_once_by_a_script() {
     let two = || {
         vec![
