@@ -22,6 +22,7 @@ mod inside_arguments;
 mod moment;
 mod output;
 mod plain;
+mod programs;
 mod question;
 mod run;
 mod show;
