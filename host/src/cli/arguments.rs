@@ -15,9 +15,10 @@ const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Put slow shell commands on the back burner: an MCP server whose jobs outlive it.
 ///
-/// Without a command this is a stdio server (as `serve` is), to be started by an MCP client. The other commands are
-/// for people: they start such a server and use it as a client does. A job goes on when the client, the server or
-/// the session ends, and any later one finds it by its id.
+/// Without a command this is a stdio server (as `serve` is), to be started by an MCP client; where its standard input is a
+/// terminal, it prints this help to standard error and ends with status 2. The other commands are for people: they start
+/// such a server and use it as a client does. A job goes on when the client, the server or the session ends, and any
+/// later one finds it by its id.
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = EXAMPLES, disable_help_subcommand = true)]
 pub struct Cli {
@@ -177,13 +178,13 @@ Exit status:
   124 where it was stopped because of --timeout
   125 where it could not be started, its end is not known, or backburner itself failed
   2   for a wrong command line or configuration file
-What can be seen in the command line alone is wrong with 2. With 125 it is something else: the directory is not there, \
+What can be seen in the command line alone to be wrong ends with 2, such as a shell line among several words. With 125 it is something else: the directory is not there, \
 the key stands for another call, standard input is too long or not UTF-8, the server refuses what an option says, --ttl \
 passed before the command ended, or standard output cannot be written to.
 Ctrl-C (SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; the job goes on, and the \
 message says so. A SIGHUP or SIGINT that is ignored, as with nohup or in the background of a script, goes on to be. \
 With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
-started, or where the id cannot be printed. A command may end with one of these numbers by itself: `show ID --json` tells \
+started, or where the id cannot be printed. A closed standard output (`>&-`) counts as /dev/null. A command may end with one of these numbers by itself: `show ID --json` tells \
 them apart.")]
 pub struct RunOptions {
     /// What you call it: one line of at most 100 characters, without control and format characters. All that is said of

@@ -29,13 +29,10 @@ use crate::stream::Stream;
 /// printed.
 pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitCode> {
     let data_dir = place.data_dir;
-    if options
-        .command
-        .first()
-        .is_none_or(|first| first.trim().is_empty())
-    {
-        return Err(wrong_usage("run", "the command is blank".to_owned()));
-    }
+    check(&options.command).map_err(|why| {
+        explain_misplaced_option(&options.command);
+        wrong_usage("run", why)
+    })?;
     let shape = Shape::of(&options);
     let key = options.key.clone();
     let words = options.command.clone();
@@ -64,6 +61,23 @@ pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitC
     terminal::say(&show_command(data_dir, &begun.id));
     printed?;
     Ok(code.into())
+}
+
+/// Finds what is wrong with a command that can be seen in it alone. A program has no blank in its name, but a path may have
+/// one; the tool refuses the same.
+fn check(command: &[String]) -> Result<(), String> {
+    let first = command.first().map_or("", |first| first.trim());
+    if first.is_empty() {
+        return Err("the command is blank".to_owned());
+    }
+    let is_line = first.contains(char::is_whitespace) && !first.contains('/');
+    if command.len() > 1 && is_line {
+        return Err(format!(
+            "several words were given, so the first one has to be a program alone and not {first:?}; quote all of them as \
+             one to run a shell line, or give every word of the program's by itself"
+        ));
+    }
+    Ok(())
 }
 
 /// Says which task it is, first of all: nobody else knows it.
@@ -376,6 +390,28 @@ mod tests {
             sent(&["a", "b"]),
             json!({"cwd": "/d", "command": "a", "args": ["b"]})
         );
+    }
+
+    #[test]
+    fn a_shell_line_is_one_word() {
+        let is_right = |command| check(&options(command).command).is_ok();
+        for right in [
+            &["cargo test"][..],
+            &["a && b"],
+            &["cargo", "test it"],
+            &["/opt/My Tool/run", "x"],
+            &["ls ", "x"],
+        ] {
+            assert!(is_right(right), "{right:?}");
+        }
+        for wrong in [
+            &[""][..],
+            &[" ", "x"],
+            &["cargo test", "x"],
+            &["a && b", ""],
+        ] {
+            assert!(!is_right(wrong), "{wrong:?}");
+        }
     }
 
     #[test]

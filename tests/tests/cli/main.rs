@@ -235,7 +235,8 @@ fn a_run_is_in_the_persons_directory_with_the_given_variables() {
 fn a_shell_line_among_several_words_is_refused_in_plain_words() {
     let dir = TestDir::new();
     let run = backburner(&dir, &["run", "cargo test", "--release"]);
-    assert_eq!((run.status, run.stdout.as_str()), (Some(125), ""));
+    assert_eq!((run.status, run.stdout.as_str()), (Some(2), ""));
+    assert!(!dir.data().exists(), "it is seen in the command line alone");
     let words = "several words were given, so the first one has to be a program alone and not \"cargo test\"";
     assert!(run.stderr.contains(words), "{run:?}");
     assert!(!run.stderr.contains("`args`"), "{run:?}");
