@@ -33,6 +33,11 @@ pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitC
         explain_misplaced_option(&options.command);
         wrong_usage("run", why)
     })?;
+    let telling = if options.quiet {
+        Telling::Quiet
+    } else {
+        Telling::Usual
+    };
     let shape = Shape::of(&options);
     let key = options.key.clone();
     let words = options.command.clone();
@@ -119,14 +124,18 @@ fn leave(
     named: Result<(), PrintError>,
 ) -> anyhow::Result<ExitCode> {
     let id = &begun.id;
-    match &begun.not_started {
-        None => terminal::say(&what_next(data_dir, id)),
-        Some(why) => terminal::say(&format!("backburner: {why}")),
+    match &begun.state {
+        Beginning::Working => terminal::say(&what_next(data_dir, id)),
+        Beginning::Ended => {
+            let show = show_command(data_dir, id);
+            terminal::say(&format!("it has ended; to see it: {show}"));
+        }
+        Beginning::NotStarted(why) => terminal::say(&format!("backburner: {why}")),
     }
     named.with_context(|| format!("cannot print the id of task {id}"))?;
-    Ok(match &begun.not_started {
-        None => ExitCode::SUCCESS,
-        Some(_) => exit_code::FAILURE.into(),
+    Ok(match &begun.state {
+        Beginning::Working | Beginning::Ended => ExitCode::SUCCESS,
+        Beginning::NotStarted(_) => exit_code::FAILURE.into(),
     })
 }
 
@@ -275,8 +284,18 @@ fn directory(given: Option<PathBuf>) -> anyhow::Result<String> {
 struct Begun {
     /// The id of the task. A fast command is answered directly; it is a task all the same.
     id: String,
-    /// Why the command could not be executed, where that is known already.
-    not_started: Option<String>,
+    state: Beginning,
+}
+
+/// What is known of the command when the call is answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Beginning {
+    /// It runs, as far as that is known.
+    Working,
+    /// It has ended already.
+    Ended,
+    /// It could not be executed, for this reason.
+    NotStarted(String),
 }
 
 /// Calls the tool. Where a policy wants a person to confirm the command, that is who typed it.
@@ -349,7 +368,7 @@ fn begun(result: Value) -> anyhow::Result<Begun> {
     if result["resultType"] == "task" {
         return Ok(Begun {
             id: Task::parse(result)?.task_id,
-            not_started: None,
+            state: Beginning::Working,
         });
     }
     let result =
@@ -358,9 +377,12 @@ fn begun(result: Value) -> anyhow::Result<Begun> {
     let id = facts.and_then(|facts| facts.task_id.clone());
     // Without one nothing ran: the text says why.
     let id = id.ok_or_else(|| anyhow::anyhow!(plain(result.text())))?;
-    let is_not_started = facts.is_some_and(Facts::is_not_started);
-    let not_started = is_not_started.then(|| result.words().to_owned());
-    Ok(Begun { id, not_started })
+    let state = if facts.is_some_and(Facts::is_not_started) {
+        Beginning::NotStarted(result.words().to_owned())
+    } else {
+        Beginning::Ended
+    };
+    Ok(Begun { id, state })
 }
 
 #[cfg(test)]
@@ -463,10 +485,14 @@ mod tests {
     #[test]
     fn a_handle_and_a_direct_result_both_have_an_id() {
         let handle = json!({"resultType": "task", "taskId": "a", "status": "working"});
-        assert_eq!(begun(handle).expect("it has one").id, "a");
+        let handle = begun(handle).expect("it has one");
+        assert_eq!(
+            (handle.id.as_str(), handle.state),
+            ("a", Beginning::Working)
+        );
         let direct = json!({"content": [], "structuredContent": {"taskId": "a", "exitCode": 0}});
         let direct = begun(direct).expect("it has one");
-        assert_eq!((direct.id.as_str(), direct.not_started), ("a", None));
+        assert_eq!((direct.id.as_str(), direct.state), ("a", Beginning::Ended));
     }
 
     #[test]
@@ -476,10 +502,8 @@ mod tests {
             "structuredContent": {"taskId": "a", "state": "not_started", "outputBytes": 0},
         });
         let begun = begun(direct).expect("it has an id");
-        assert_eq!(
-            begun.not_started.as_deref(),
-            Some("could not be started: it is not there")
-        );
+        let why = "could not be started: it is not there".to_owned();
+        assert_eq!(begun.state, Beginning::NotStarted(why));
     }
 
     #[test]
