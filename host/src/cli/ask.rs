@@ -1,6 +1,7 @@
 //! `backburner ask` and `backburner progress`: what a process of a job types to ask a person something, and to say how
 //! far the job is. No client and no server has a part in it: the job's own files do.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use uuid::Uuid;
 use super::form::{Form, Printed};
 use super::inside_arguments::{AskOptions, ProgressOptions};
 use super::{exit_code, terminal, wrong_usage};
-use crate::data_dir::DataDir;
+use crate::data_dir::{self, DataDir};
+use crate::environment::variable;
 use crate::jobs::Inside;
 use crate::jobs::supervisor::TASK_VARIABLE;
 
@@ -102,14 +104,33 @@ pub(super) fn progress(
 
 /// The job that this process is a part of.
 fn inside(data_dir: Option<&Path>) -> anyhow::Result<Inside> {
-    let id = std::env::var(TASK_VARIABLE).ok();
-    let id = id.and_then(|id| Uuid::try_parse(&id).ok()).with_context(|| {
+    let id = task_id(variable(TASK_VARIABLE).as_deref()).map_err(anyhow::Error::msg)?;
+    let is_told = data_dir.is_some() || variable(data_dir::VARIABLE).is_some();
+    let data_dir = DataDir::resolve(data_dir.map(Path::to_owned))?;
+    Inside::open(&data_dir, id).with_context(|| {
+        let untold = format!(
+            ", which is the default since {} is not set, as it is in a job",
+            data_dir::VARIABLE
+        );
+        let untold = if is_told { "" } else { &untold };
+        format!("looked for this job in {}{untold}", data_dir.display())
+    })
+}
+
+/// The task whose job this is, by what the environment says of it, or why there is none.
+fn task_id(variable: Option<&OsStr>) -> Result<Uuid, String> {
+    let told = variable.ok_or_else(|| {
         format!(
             "this is no job: {TASK_VARIABLE} is not set; use it in a command that `backburner run` runs"
         )
     })?;
-    let data_dir = DataDir::resolve(data_dir.map(Path::to_owned))?;
-    Ok(Inside::open(&data_dir, id)?)
+    let id = told.to_str().and_then(|told| Uuid::try_parse(told).ok());
+    id.ok_or_else(|| {
+        format!(
+            "this is no job: {TASK_VARIABLE} is {told:?}, which is the id of no task; leave it as it is in a command that \
+             `backburner run` runs"
+        )
+    })
 }
 
 /// A percentage, a text, or both.
