@@ -133,46 +133,79 @@ fn task_id(variable: Option<&OsStr>) -> Result<Uuid, String> {
     })
 }
 
-/// A percentage, a text, or both.
+/// A percentage, a text, or both. Several words are one text, as for `echo`.
 fn report(words: &[String]) -> Result<(Option<u8>, String), String> {
-    let percent = |word: &String| {
-        let number: f64 = word.trim_end_matches('%').parse().ok()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is at least 0 and at most 100"
-        )]
-        (0.0..=100.0).contains(&number).then_some(number as u8)
+    let (first, rest) = words
+        .split_first()
+        .ok_or("give a percentage, a text, or both")?;
+    Ok(match percent(first)? {
+        Some(percent) => (Some(percent), rest.join(" ")),
+        None => (None, words.join(" ")),
+    })
+}
+
+/// What a word says that is a number; `None` where it is none.
+fn percent(word: &str) -> Result<Option<u8>, String> {
+    let word = word.trim();
+    let number = word.strip_suffix('%').unwrap_or(word).trim_end();
+    let Ok(number) = number.parse::<f64>() else {
+        return Ok(None);
     };
-    match words {
-        [word] => Ok(match percent(word) {
-            Some(percent) => (Some(percent), String::new()),
-            None => (None, word.clone()),
-        }),
-        [word, text] => match percent(word) {
-            Some(percent) => Ok((Some(percent), text.clone())),
-            None => Err(format!("{word:?} is no percentage: give 0 to 100")),
-        },
-        _ => Err("give a percentage, a text, or both".to_owned()),
+    if !(0.0..=100.0).contains(&number) {
+        return Err(format!(
+            "{word:?} is no percentage: give 0 to 100, or quote a text that begins with a number as one word"
+        ));
     }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is at least 0 and at most 100"
+    )]
+    let percent = number as u8;
+    Ok(Some(percent))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::report;
+    use super::*;
+
+    fn read(words: &[&str]) -> Option<(Option<u8>, String)> {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        report(&words).ok()
+    }
 
     #[test]
     fn a_report_is_a_percentage_a_text_or_both() {
-        let read = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-            report(&words).ok()
-        };
         let said = |percent, text: &str| Some((percent, text.to_owned()));
         assert_eq!(read(&["40", "a"]), said(Some(40), "a"));
         assert_eq!(read(&["99.9%"]), said(Some(99), ""));
+        assert_eq!(read(&["40 %"]), said(Some(40), ""));
         assert_eq!(read(&["a b"]), said(None, "a b"));
-        assert_eq!(read(&["101"]), said(None, "101"));
-        assert_eq!(read(&["101", "a"]), None);
-        assert_eq!(read(&["a", "b"]), None);
+        assert_eq!(read(&["a", "b"]), said(None, "a b"));
+        assert_eq!(read(&["40", "a", "101"]), said(Some(40), "a 101"));
+        assert_eq!(read(&["3 of 7"]), said(None, "3 of 7"));
+        assert_eq!(read(&[""]), said(None, ""));
+    }
+
+    #[test]
+    fn a_number_that_is_no_percentage_is_no_text() {
+        for word in [
+            "101", "100.1", "101%", "-1", "-0.1", "nan", "NaN", "inf", "-inf", "infinity", "1e9",
+        ] {
+            for words in [&[word][..], &[word, "a"]] {
+                assert_eq!(read(words), None, "{words:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_task_that_is_not_named_and_one_that_is_named_wrongly_are_told_apart() {
+        let error = |told: Option<&str>| task_id(told.map(OsStr::new)).expect_err("it is none");
+        assert!(error(None).contains("BACKBURNER_TASK_ID is not set"));
+        let wrong = error(Some("foo"));
+        assert!(
+            wrong.contains(r#"BACKBURNER_TASK_ID is "foo", which is the id of no task"#),
+            "{wrong}"
+        );
     }
 }

@@ -94,18 +94,27 @@ pub struct AskOptions {
 
 /// How far the job is.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    override_usage = "backburner progress [OPTIONS] <PERCENT> [TEXT]...\n       backburner progress [OPTIONS] <TEXT>...",
+    after_long_help = "\
 Use it in a command that backburner runs as a job: the status message of its task says this in place of the last line \
-of output, until it is said anew.
+of output, until it is said anew. An empty text takes it back.
+
+A first word that is a number, with or without a `%` behind it, is the percentage: what is behind its point is dropped, and \
+one that is not 0 to 100 is a wrong command line; quote a text that begins with a number as one word. All other words are the \
+text, with blanks between them. Of a text the \
+first 1000 bytes are kept, and the status message shows the first 120 characters, in one line.
 
 Exit status: 0 where it was noted; 125 where this is no job or backburner itself failed; 2 for a wrong command line.
 
 Examples:
   backburner progress 40 compiling
-  backburner progress 'nearly done'")]
+  backburner progress nearly done
+  backburner progress ''"
+)]
 pub struct ProgressOptions {
-    /// How much is done, 0 to 100, and what is being done, at most 1000 bytes; either of them may be left out
-    #[arg(required = true, num_args = 1..=2, value_names = ["PERCENT", "TEXT"])]
+    /// How much is done, 0 to 100, and what is being done; either of them may be left out
+    #[arg(required = true, num_args = 1.., value_name = "WORD", allow_negative_numbers = true)]
     pub words: Vec<String>,
 }
 

@@ -3,6 +3,7 @@
 mod confirmed;
 mod endings;
 mod help;
+mod inside;
 mod keys;
 mod questions;
 mod unread;
