@@ -63,23 +63,13 @@ pub(super) fn read_line() -> Result<Option<String>, ReadError> {
         let _ = sender.send(read.map(|bytes| (bytes > 0).then_some(line)));
     });
     reader.map_err(ReadError::Failed)?;
-    loop {
-        let read = typed.recv_timeout(SIGNAL_LOOK);
-        // First: what was typed before a signal counts no more than what was not.
-        if let Some(interruption) = Interruption::first() {
-            return Err(ReadError::Left(interruption));
-        }
-        match read {
-            Ok(Ok(line)) => {
-                return Ok(line.map(|line| line.trim_end_matches(['\n', '\r']).to_owned()));
-            }
-            Ok(Err(error)) => return Err(ReadError::Failed(error)),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                unreachable!("the thread says what it read before it ends")
-            }
-        }
+    let read = received(&typed).map_err(ReadError::Left)?;
+    // What was typed before a signal counts no more than what was not.
+    if let Some(interruption) = Interruption::first() {
+        return Err(ReadError::Left(interruption));
     }
+    let line = read.map_err(ReadError::Failed)?;
+    Ok(line.map(|line| line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
 /// Why a person typed nothing.
@@ -93,8 +83,26 @@ pub(super) enum ReadError {
     Left(#[source] Interruption),
 }
 
-/// How long a person who wants to leave waits for that, at most.
+/// How long what a thread does may still take when a signal has come, at most, and at least where it came before: who reads
+/// at all has read by then, and a person does not wait for the program's end.
 const SIGNAL_LOOK: Duration = Duration::from_millis(100);
+
+/// What a thread sends before it ends, unless a signal asks this program to end before that.
+fn received<T>(sent: &Receiver<T>) -> Result<T, Interruption> {
+    loop {
+        match sent.recv_timeout(SIGNAL_LOOK) {
+            Ok(sent) => return Ok(sent),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(interruption) = Interruption::first() {
+                    return Err(interruption);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                unreachable!("a thread says what became of it before it ends")
+            }
+        }
+    }
+}
 
 /// In one piece, so that others who write there come before or after it.
 fn write_err(text: &str) {
@@ -129,35 +137,15 @@ fn write(target: Target, text: String) -> Result<io::Result<()>, Interruption> {
         let _ = sender.send(target.write(&theirs));
     });
     match writer {
-        Ok(_) => await_written(&written),
+        Ok(_) => received(&written),
         // The system has no thread to give: better to be held up than to be silent.
         Err(_) => Ok(target.write(&text)),
     }
 }
 
-/// How long a write may still take when a signal has come, at most, and at least where it came before the write: who
-/// reads at all has read by then, and a person does not wait for the program's end.
-const WRITE_LOOK: Duration = Duration::from_millis(100);
-
-fn await_written(written: &Receiver<io::Result<()>>) -> Result<io::Result<()>, Interruption> {
-    loop {
-        match written.recv_timeout(WRITE_LOOK) {
-            Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(interruption) = Interruption::first() {
-                    return Err(interruption);
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                unreachable!("the thread says what became of the write before it ends")
-            }
-        }
-    }
-}
-
-/// A line that says how far something is. On a terminal it is written anew in its place; elsewhere each new state
-/// of it is a line of its own, and only some are shown.
-#[derive(Debug, Default)]
+/// A line that says how far something is. On a terminal it is written anew in its place; elsewhere it is a line of its own
+/// where it says something new, and only now and then.
+#[derive(Debug)]
 pub(super) struct Progress {
     shown: String,
     shown_at: Option<Instant>,
