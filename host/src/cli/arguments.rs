@@ -169,7 +169,11 @@ have the command write to a file. Of a task that was cancelled or failed there i
 in the message.
 
 All else goes to standard error: the task's id, while the command runs the last line that it wrote, and in the end how \
-it ended and how to see it again. With --detach it has how to see the job and how to stop it.
+it ended and how to see it again. That last line is written anew in its place on a terminal; elsewhere it is a line of its \
+own where it is another one, every 10 seconds at most. With --detach standard error has how to see the job and how to stop \
+it.
+
+Inside of a job, whatever is run is a part of that job, also with --detach: it is stopped when that job ends.
 
 Exit status:
   that of the command, where it ended by itself
@@ -225,6 +229,11 @@ pub struct RunOptions {
     /// Print the id of the task to standard output, say on standard error how to see and stop it, and leave the job alone
     #[arg(long)]
     pub detach: bool,
+
+    /// Write no status lines while the command runs: on standard error the id, what the command asks, and how it ended are
+    /// left
+    #[arg(long)]
+    pub quiet: bool,
 
     /// Print the task as JSON in the end, instead of what the command wrote; not with --detach
     #[arg(long, conflicts_with = "detach")]

@@ -14,7 +14,7 @@ use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
-use super::terminal::PrintError;
+use super::terminal::{PrintError, Telling};
 use super::{
     Cli, Place, RunOptions, exit_code, input, moment, show_command, terminal, what_next,
     wrong_usage,
@@ -57,7 +57,7 @@ pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitC
     if shape == Shape::Id {
         return leave(data_dir, &begun, named);
     }
-    let task = end(&mut client, data_dir, &begun.id)?;
+    let task = end(&mut client, data_dir, &begun.id, telling)?;
     let printed = print_end(&task, shape);
     let code = exit_code::of_task(&task);
     if code != 0 {
@@ -140,11 +140,16 @@ fn leave(
 }
 
 /// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
-fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result<Task> {
+fn end(
+    client: &mut Client,
+    data_dir: Option<&Path>,
+    id: &str,
+    telling: Telling,
+) -> anyhow::Result<Task> {
     let goes_on = || {
         terminal::say(&format!("the job goes on; {}", what_next(data_dir, id)));
     };
-    match follow(client, data_dir, id) {
+    match follow(client, data_dir, id, telling) {
         Ok(Followed::Ended(task)) => Ok(*task),
         Ok(Followed::Left(interruption)) => {
             goes_on();
@@ -400,6 +405,7 @@ mod tests {
             key: None,
             detach: false,
             json: false,
+            quiet: false,
             command: command.iter().map(|&word| word.to_owned()).collect(),
         }
     }

@@ -305,6 +305,7 @@ fn a_run_says_how_to_answer() {
         run.stderr.contains("Sure?") && run.stderr.contains(&how),
         "{run:?}"
     );
+    assert_eq!(run.stderr.matches("Sure?").count(), 1, "once: {run:?}");
 }
 
 #[test]
