@@ -16,6 +16,7 @@ use super::question::{Asked, Question};
 use super::task::Task;
 use super::terminal::ReadError;
 use super::{Place, exit_code, terminal, wrong_usage};
+use crate::shell_word::shell_word;
 
 /// What the server says before it says why an answer did not fit.
 const MISFIT: &str = "the last answer did not fit: ";
@@ -157,16 +158,11 @@ fn scripted(question: &Question, options: &AnswerOptions) -> Result<Value, Strin
         return Ok(json!({ "action": "decline" }));
     }
     let mut content = Map::new();
-    for (name, text) in &options.set {
-        let found = question.fields.iter().find(|(other, _)| other == name);
-        let (_, field) = found.ok_or_else(|| {
-            let names: Vec<&str> = question.fields.iter().map(|it| it.0.as_str()).collect();
-            format!("there is no field {name:?}: there are {}", names.join(", "))
-        })?;
-        let value = field.read(text);
+    for (name, text) in said(question, &options.set)? {
+        let value = named(question, &name)?.read(&text);
         let value =
-            value.map_err(|right| format!("--set {name}={text:?} does not fit: {right}"))?;
-        content.insert(name.clone(), value);
+            value.map_err(|right| format!("--set {} does not fit: {right}", set(&name, &text)))?;
+        content.insert(name, value);
     }
     for (name, field) in &question.fields {
         match &field.default {
@@ -176,13 +172,63 @@ fn scripted(question: &Question, options: &AnswerOptions) -> Result<Value, Strin
             }
             None if question.required.contains(name) => {
                 return Err(format!(
-                    "the field {name:?} has to be set: --set {name}=VALUE"
+                    "the field {} has to be set: --set {}",
+                    shell_word(name),
+                    set(name, "VALUE")
                 ));
             }
             None => {}
         }
     }
     Ok(accepted(question, content))
+}
+
+/// What is said of each field. Of one that takes several values each may be said by itself; any other is said once.
+fn said(question: &Question, set: &[(String, String)]) -> Result<Vec<(String, String)>, String> {
+    let mut said: Vec<(String, String)> = Vec::new();
+    for (name, text) in set {
+        let field = named(question, name)?;
+        match said.iter_mut().find(|(other, _)| other == name) {
+            None => said.push((name.clone(), text.clone())),
+            Some((_, texts)) if matches!(field.kind, Kind::Several(_)) => {
+                texts.push(',');
+                texts.push_str(text);
+            }
+            Some(_) => {
+                return Err(format!(
+                    "the field {} is set twice: give one --set for it",
+                    shell_word(name)
+                ));
+            }
+        }
+    }
+    Ok(said)
+}
+
+/// The field of this name, or which ones there are.
+fn named<'a>(question: &'a Question, name: &str) -> Result<&'a Field, String> {
+    let found = question.fields.iter().find(|(other, _)| other == name);
+    found.map(|(_, field)| field).ok_or_else(|| {
+        let names = question.fields.iter().map(|(name, _)| shell_word(name));
+        let names: Vec<String> = names.collect();
+        let instead = match names.as_slice() {
+            [] => "the question has no fields: answer it by --accept or --decline".to_owned(),
+            [only] => format!("the only one is {only}"),
+            several => format!("there are {}", several.join(", ")),
+        };
+        format!("there is no field {}: {instead}", shell_word(name))
+    })
+}
+
+/// A value for a field as it is typed behind `--set`.
+fn set(name: &str, value: &str) -> String {
+    let is_plain = |text: &str| text.is_empty() || shell_word(text) == text;
+    let whole = format!("{name}={value}");
+    if is_plain(name) && is_plain(value) {
+        whole
+    } else {
+        shell_word(&whole)
+    }
 }
 
 fn accepted(question: &Question, content: Map<String, Value>) -> Value {
@@ -231,6 +277,7 @@ fn asked(question: &Question) -> anyhow::Result<Option<Value>> {
 }
 
 /// What a person typed for a field.
+#[derive(Debug, PartialEq)]
 enum Typed {
     Value(Value),
     /// It is left empty.
@@ -259,15 +306,33 @@ fn value(name: &str, field: &Field, need: Need) -> anyhow::Result<Typed> {
         let Some(text) = line else {
             return Ok(Typed::End);
         };
-        match (text.as_str(), &field.default) {
-            (DECLINE, _) => return Ok(Typed::Decline),
-            ("", Some(default)) => return Ok(Typed::Value(default.clone())),
-            ("", None) if need == Need::Optional => return Ok(Typed::Nothing),
-            (text, _) => match field.read(text) {
-                Ok(value) => return Ok(Typed::Value(value)),
-                Err(right) => terminal::say(&right),
-            },
+        match read(name, field, need, &text) {
+            Ok(typed) => return Ok(typed),
+            Err(right) => terminal::say(&right),
         }
+    }
+}
+
+/// What a line that a person typed says of a field, or what would be right.
+fn read(name: &str, field: &Field, need: Need, line: &str) -> Result<Typed, String> {
+    match line {
+        DECLINE => Ok(Typed::Decline),
+        "" => by_enter(name, field, need),
+        text => field.read(text).map(Typed::Value),
+    }
+}
+
+/// What Enter alone says of a field: its default, or that it is left out. It is no text, since who presses it once too
+/// often means nothing by it; but where the field says that a text may be empty, it is that.
+fn by_enter(name: &str, field: &Field, need: Need) -> Result<Typed, String> {
+    match (&field.default, &field.kind) {
+        (Some(default), _) => Ok(Typed::Value(default.clone())),
+        (None, _) if need == Need::Optional => Ok(Typed::Nothing),
+        (None, Kind::Text) if field.min_length != Some(0) => Err(format!(
+            "give a text; for an empty one leave (Ctrl-D), and answer by --set {}",
+            set(name, "")
+        )),
+        (None, _) => field.read("").map(Typed::Value),
     }
 }
 
@@ -309,78 +374,4 @@ fn is_unprintable(character: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn question(properties: &Value, required: &Value) -> Question {
-        let schema = json!({ "type": "object", "properties": properties, "required": required });
-        let request = json!({ "params": { "message": "m", "requestedSchema": schema } });
-        let task = json!({ "inputRequests": { "k": request } }).to_string();
-        let task: &RawValue = serde_json::from_str(&task).expect("it is JSON");
-        Asked::parse(task).expect("it can be read").remove(0)
-    }
-
-    fn options(set: &[&str]) -> AnswerOptions {
-        AnswerOptions {
-            id: "a".to_owned(),
-            key: None,
-            accept: true,
-            decline: false,
-            set: set
-                .iter()
-                .map(|text| super::super::values::field(text).expect("it has a value"))
-                .collect(),
-        }
-    }
-
-    #[test]
-    fn a_script_sets_fields_and_takes_the_defaults_of_the_others() {
-        let properties = json!({
-            "a": { "type": "integer" },
-            "b": { "type": "boolean", "default": true },
-            "c": { "type": "string" },
-        });
-        let question = question(&properties, &json!(["a", "b"]));
-        let content = |set: &[&str]| scripted(&question, &options(set));
-        let accepted = json!({ "action": "accept", "content": { "a": 1, "b": true } });
-        assert_eq!(content(&["a=1"]), Ok(accepted));
-        for wrong in [&[][..], &["a="], &["a=x"], &["d=1"]] {
-            content(wrong).expect_err(&format!("{wrong:?}"));
-        }
-    }
-
-    #[test]
-    fn several_questions_are_not_answered_at_once_by_a_script() {
-        let two = || {
-            vec![
-                question(&json!({}), &json!([])),
-                Question {
-                    key: "l".to_owned(),
-                    ..question(&json!({}), &json!([]))
-                },
-            ]
-        };
-        let error = wanted(two(), &options(&[])).expect_err("which one?");
-        assert!(error.to_string().ends_with("one of k, l"), "{error}");
-        let named = |key: &str| AnswerOptions {
-            key: Some(key.to_owned()),
-            ..options(&[])
-        };
-        assert_eq!(wanted(two(), &named("l")).map(|it| it.len()).ok(), Some(1));
-        wanted(two(), &named("m")).expect_err("there is none");
-        wanted(Vec::new(), &options(&[])).expect_err("there is none");
-    }
-
-    #[test]
-    fn a_prompt_says_what_may_be_typed() {
-        let field = |schema: Value| serde_json::from_value::<Field>(schema).expect("it is one");
-        let text = prompt(
-            "n",
-            &field(json!({ "type": "string", "title": "T", "default": "d" })),
-        );
-        assert_eq!(text, "T [d]:");
-        let choices = json!([{ "const": "a", "title": "A" }, { "const": "b", "title": "b" }]);
-        let text = prompt("n", &field(json!({ "type": "string", "oneOf": choices })));
-        assert_eq!(text, "n (one of a = A, b):");
-    }
-}
+mod tests;

@@ -15,9 +15,10 @@ const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Put slow shell commands on the back burner: an MCP server whose jobs outlive it.
 ///
-/// Without a command this is a stdio server (as `serve` is), to be started by an MCP client. The other commands are
-/// for people: they start such a server and use it as a client does. A job goes on when the client, the server or
-/// the session ends, and any later one finds it by its id.
+/// Without a command this is a stdio server (as `serve` is), to be started by an MCP client; where its standard input is a
+/// terminal, it prints this help to standard error and ends with status 2. The other commands are for people: they start
+/// such a server and use it as a client does. A job goes on when the client, the server or the session ends, and any
+/// later one finds it by its id.
 #[derive(Debug, Parser)]
 #[command(version, after_long_help = EXAMPLES, disable_help_subcommand = true)]
 pub struct Cli {
@@ -168,7 +169,11 @@ have the command write to a file. Of a task that was cancelled or failed there i
 in the message.
 
 All else goes to standard error: the task's id, while the command runs the last line that it wrote, and in the end how \
-it ended and how to see it again. With --detach it has how to see the job and how to stop it.
+it ended and how to see it again. That last line is written anew in its place on a terminal; elsewhere it is a line of its \
+own where it is another one, every 10 seconds at most. With --detach standard error has how to see the job and how to stop \
+it.
+
+Inside of a job, whatever is run is a part of that job, also with --detach: it is stopped when that job ends.
 
 Exit status:
   that of the command, where it ended by itself
@@ -177,13 +182,13 @@ Exit status:
   124 where it was stopped because of --timeout
   125 where it could not be started, its end is not known, or backburner itself failed
   2   for a wrong command line or configuration file
-What can be seen in the command line alone is wrong with 2. With 125 it is something else: the directory is not there, \
+What can be seen in the command line alone to be wrong ends with 2, such as a shell line among several words. With 125 it is something else: the directory is not there, \
 the key stands for another call, standard input is too long or not UTF-8, the server refuses what an option says, --ttl \
 passed before the command ended, or standard output cannot be written to.
 Ctrl-C (SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; the job goes on, and the \
 message says so. A SIGHUP or SIGINT that is ignored, as with nohup or in the background of a script, goes on to be. \
 With --detach the status is 0, and 125 where it is known at once, within about 100 ms, that the command could not be \
-started, or where the id cannot be printed. A command may end with one of these numbers by itself: `show ID --json` tells \
+started, or where the id cannot be printed. A closed standard output (`>&-`) counts as /dev/null. A command may end with one of these numbers by itself: `show ID --json` tells \
 them apart.")]
 pub struct RunOptions {
     /// What you call it: one line of at most 100 characters, without control and format characters. All that is said of
@@ -224,6 +229,11 @@ pub struct RunOptions {
     /// Print the id of the task to standard output, say on standard error how to see and stop it, and leave the job alone
     #[arg(long)]
     pub detach: bool,
+
+    /// Write no status lines while the command runs: on standard error the id, what the command asks, and how it ended are
+    /// left
+    #[arg(long)]
+    pub quiet: bool,
 
     /// Print the task as JSON in the end, instead of what the command wrote; not with --detach
     #[arg(long, conflicts_with = "detach")]

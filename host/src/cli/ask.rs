@@ -1,6 +1,7 @@
 //! `backburner ask` and `backburner progress`: what a process of a job types to ask a person something, and to say how
 //! far the job is. No client and no server has a part in it: the job's own files do.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use uuid::Uuid;
 use super::form::{Form, Printed};
 use super::inside_arguments::{AskOptions, ProgressOptions};
 use super::{exit_code, terminal, wrong_usage};
-use crate::data_dir::DataDir;
+use crate::data_dir::{self, DataDir};
+use crate::environment::variable;
 use crate::jobs::Inside;
 use crate::jobs::supervisor::TASK_VARIABLE;
 
@@ -102,56 +104,108 @@ pub(super) fn progress(
 
 /// The job that this process is a part of.
 fn inside(data_dir: Option<&Path>) -> anyhow::Result<Inside> {
-    let id = std::env::var(TASK_VARIABLE).ok();
-    let id = id.and_then(|id| Uuid::try_parse(&id).ok()).with_context(|| {
+    let id = task_id(variable(TASK_VARIABLE).as_deref()).map_err(anyhow::Error::msg)?;
+    let is_told = data_dir.is_some() || variable(data_dir::VARIABLE).is_some();
+    let data_dir = DataDir::resolve(data_dir.map(Path::to_owned))?;
+    Inside::open(&data_dir, id).with_context(|| {
+        let untold = format!(
+            ", which is the default since {} is not set, as it is in a job",
+            data_dir::VARIABLE
+        );
+        let untold = if is_told { "" } else { &untold };
+        format!("looked for this job in {}{untold}", data_dir.display())
+    })
+}
+
+/// The task whose job this is, by what the environment says of it, or why there is none.
+fn task_id(variable: Option<&OsStr>) -> Result<Uuid, String> {
+    let told = variable.ok_or_else(|| {
         format!(
             "this is no job: {TASK_VARIABLE} is not set; use it in a command that `backburner run` runs"
         )
     })?;
-    let data_dir = DataDir::resolve(data_dir.map(Path::to_owned))?;
-    Ok(Inside::open(&data_dir, id)?)
+    let id = told.to_str().and_then(|told| Uuid::try_parse(told).ok());
+    id.ok_or_else(|| {
+        format!(
+            "this is no job: {TASK_VARIABLE} is {told:?}, which is the id of no task; leave it as it is in a command that \
+             `backburner run` runs"
+        )
+    })
 }
 
-/// A percentage, a text, or both.
+/// A percentage, a text, or both. Several words are one text, as for `echo`.
 fn report(words: &[String]) -> Result<(Option<u8>, String), String> {
-    let percent = |word: &String| {
-        let number: f64 = word.trim_end_matches('%').parse().ok()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is at least 0 and at most 100"
-        )]
-        (0.0..=100.0).contains(&number).then_some(number as u8)
+    let (first, rest) = words
+        .split_first()
+        .ok_or("give a percentage, a text, or both")?;
+    Ok(match percent(first)? {
+        Some(percent) => (Some(percent), rest.join(" ")),
+        None => (None, words.join(" ")),
+    })
+}
+
+/// What a word says that is a number; `None` where it is none.
+fn percent(word: &str) -> Result<Option<u8>, String> {
+    let word = word.trim();
+    let number = word.strip_suffix('%').unwrap_or(word).trim_end();
+    let Ok(number) = number.parse::<f64>() else {
+        return Ok(None);
     };
-    match words {
-        [word] => Ok(match percent(word) {
-            Some(percent) => (Some(percent), String::new()),
-            None => (None, word.clone()),
-        }),
-        [word, text] => match percent(word) {
-            Some(percent) => Ok((Some(percent), text.clone())),
-            None => Err(format!("{word:?} is no percentage: give 0 to 100")),
-        },
-        _ => Err("give a percentage, a text, or both".to_owned()),
+    if !(0.0..=100.0).contains(&number) {
+        return Err(format!(
+            "{word:?} is no percentage: give 0 to 100, or quote a text that begins with a number as one word"
+        ));
     }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is at least 0 and at most 100"
+    )]
+    let percent = number as u8;
+    Ok(Some(percent))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::report;
+    use super::*;
+
+    fn read(words: &[&str]) -> Option<(Option<u8>, String)> {
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        report(&words).ok()
+    }
 
     #[test]
     fn a_report_is_a_percentage_a_text_or_both() {
-        let read = |words: &[&str]| {
-            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-            report(&words).ok()
-        };
         let said = |percent, text: &str| Some((percent, text.to_owned()));
         assert_eq!(read(&["40", "a"]), said(Some(40), "a"));
         assert_eq!(read(&["99.9%"]), said(Some(99), ""));
+        assert_eq!(read(&["40 %"]), said(Some(40), ""));
         assert_eq!(read(&["a b"]), said(None, "a b"));
-        assert_eq!(read(&["101"]), said(None, "101"));
-        assert_eq!(read(&["101", "a"]), None);
-        assert_eq!(read(&["a", "b"]), None);
+        assert_eq!(read(&["a", "b"]), said(None, "a b"));
+        assert_eq!(read(&["40", "a", "101"]), said(Some(40), "a 101"));
+        assert_eq!(read(&["3 of 7"]), said(None, "3 of 7"));
+        assert_eq!(read(&[""]), said(None, ""));
+    }
+
+    #[test]
+    fn a_number_that_is_no_percentage_is_no_text() {
+        for word in [
+            "101", "100.1", "101%", "-1", "-0.1", "nan", "NaN", "inf", "-inf", "infinity", "1e9",
+        ] {
+            for words in [&[word][..], &[word, "a"]] {
+                assert_eq!(read(words), None, "{words:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_task_that_is_not_named_and_one_that_is_named_wrongly_are_told_apart() {
+        let error = |told: Option<&str>| task_id(told.map(OsStr::new)).expect_err("it is none");
+        assert!(error(None).contains("BACKBURNER_TASK_ID is not set"));
+        let wrong = error(Some("foo"));
+        assert!(
+            wrong.contains(r#"BACKBURNER_TASK_ID is "foo", which is the id of no task"#),
+            "{wrong}"
+        );
     }
 }

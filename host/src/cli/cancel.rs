@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::earlier::Earlier;
 use super::follow::{Followed, follow};
+use super::terminal::Telling;
 use super::{CancelOptions, Place, show_command, terminal};
 
 /// Cancels a task and waits for its end, which may be another where the job was quicker.
@@ -19,7 +20,7 @@ pub(super) fn cancel(place: Place<'_>, options: &CancelOptions) -> anyhow::Resul
     client
         .request("tasks/cancel", json!({"taskId": id}))
         .map_err(|error| earlier.explain_and_advise(error.into()))?;
-    match follow(&mut client, place.data_dir, id)
+    match follow(&mut client, place.data_dir, id, Telling::Usual)
         .map_err(|error| earlier.explain_and_advise(error))?
     {
         Followed::Ended(task) => {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 use std::process::ExitCode;
 
@@ -12,9 +12,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::programs::{self, Absent};
 use super::{client, exit_code, terminal};
-use crate::config::{self, Found, Source};
-use crate::engine::PoolError;
+use crate::config::{self, Found, Loaded, Source};
+use crate::engine::{BadConfig, PoolError};
 use crate::jobs::{Failure, Fragment, Jobs, Spec, StartError, State, StopReason};
 use crate::server::{Principal, Server};
 use crate::store::MemoryStore;
@@ -29,12 +30,37 @@ pub(super) fn check(config: Option<&Path>) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(wrong(&error)),
     };
     explain(&found);
-    match server(found.file.clone())? {
+    let loaded = match Source::new(found.file.clone(), Map::new()).load() {
+        Ok(loaded) => loaded,
+        Err(error) => return Ok(wrong(&error)),
+    };
+    match server(&loaded)? {
         Ok(server) => terminal::print(&report(found.file.as_deref(), &tools(&server)?))?,
         Err(error) => return Ok(wrong(&error)),
     }
+    advise(&loaded);
     Ok(ExitCode::SUCCESS)
 }
+
+/// Says what is right, and may be not what was meant.
+fn advise(loaded: &Loaded) {
+    let note = |at: String, why: &str| {
+        let reason = format!("note: {why}");
+        terminal::say(&loaded.explain(BadConfig { at, reason }).to_string());
+    };
+    if loaded.is_empty_file() {
+        note(String::new(), EMPTY);
+    }
+    // The component has taken it as it is.
+    let config = serde_json::from_str(&loaded.json()).unwrap_or_default();
+    for Absent { at, why } in programs::absent(&config) {
+        note(at, &why);
+    }
+}
+
+/// What is said of an empty file.
+const EMPTY: &str = "the file is empty: a server that is started with it has the defaults, and one that runs when it becomes \
+    empty takes that for a mistake: write a comment if nothing is to be configured";
 
 /// Says what is wrong as compilers do, so that an editor finds the place.
 fn wrong(error: &config::Error) -> ExitCode {
@@ -50,6 +76,9 @@ fn explain(found: &Found) {
             file.display()
         ));
     }
+    for file in &found.not_files {
+        terminal::say(&format!("{}: is no file, and is not used", file.display()));
+    }
     if found.file.is_none() {
         for file in &found.missing {
             terminal::say(&format!("{}: is not there", file.display()));
@@ -57,12 +86,8 @@ fn explain(found: &Found) {
     }
 }
 
-/// A server with this file, or what is wrong with the file.
-fn server(file: Option<PathBuf>) -> Result<Result<Server, config::Error>, PoolError> {
-    let loaded = match Source::new(file, Map::new()).load() {
-        Ok(loaded) => loaded,
-        Err(error) => return Ok(Err(error)),
-    };
+/// A server with this configuration, or what is wrong with it.
+fn server(loaded: &Loaded) -> Result<Result<Server, config::Error>, PoolError> {
     let server = Server::builder()
         .store(MemoryStore::new())
         .jobs(NoJobs)
@@ -96,11 +121,18 @@ fn tools(server: &Server) -> anyhow::Result<Vec<Tool>> {
     tools.with_context(|| format!("the component does not list its tools: {reply}"))
 }
 
+/// What is said where a client gets nothing.
+const NO_TOOLS: &str = "no tools: `run` is switched off by `enabled = false`, and the file describes none of its own in `[[tools]]`\n";
+
+/// What is right, and which tools there are.
 fn report(file: Option<&Path>, tools: &[Tool]) -> String {
     let mut report = match file {
         Some(file) => format!("{}: right\n", file.display()),
         None => "no configuration file: the defaults hold\n".to_owned(),
     };
+    if tools.is_empty() {
+        report.push_str(NO_TOOLS);
+    }
     let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
     let tools = tools.iter().map(|Tool { name, title }| match title {
         Some(title) => format!("  {name:width$}  {title}"),
@@ -163,8 +195,14 @@ mod tests {
         let expected = "/a/b.toml: right\ntools:\n  run     Run a command\n  longer\n";
         assert_eq!(report(Some(Path::new("/a/b.toml")), &tools), expected);
         assert_eq!(
-            report(None, &[]),
-            "no configuration file: the defaults hold\n"
+            report(None, &tools[..1]),
+            "no configuration file: the defaults hold\ntools:\n  run  Run a command\n"
         );
+    }
+
+    #[test]
+    fn a_report_says_why_there_are_no_tools() {
+        let report = report(Some(Path::new("/a/b.toml")), &[]);
+        assert_eq!(report, format!("/a/b.toml: right\n{NO_TOOLS}"));
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Field {
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
     pub(super) default: Option<Value>,
+    /// How many characters a text has at least; `None` where nothing is said of that.
+    pub(super) min_length: Option<u64>,
 }
 
 /// What kind of value it has.
@@ -43,6 +45,7 @@ struct Schema {
     title: Option<String>,
     description: Option<String>,
     default: Option<Value>,
+    min_length: Option<u64>,
     #[serde(flatten)]
     choices: Choices,
     items: Option<Choices>,
@@ -88,6 +91,7 @@ impl From<Schema> for Field {
             title: it.title,
             description: it.description,
             default: it.default,
+            min_length: it.min_length,
         }
     }
 }
@@ -100,6 +104,7 @@ impl Field {
             title: None,
             description: None,
             default: None,
+            min_length: None,
         }
     }
 
@@ -123,9 +128,15 @@ impl Field {
                     .split(',')
                     .map(str::trim)
                     .filter(|part| !part.is_empty());
-                parts
-                    .map(|part| pick(choices, part).map(Value::from))
-                    .collect()
+                let mut values: Vec<String> = Vec::new();
+                for part in parts {
+                    let value = pick(choices, part)?;
+                    // Who says a value twice, say by its name and by its number, wants it once.
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                Ok(values.into())
             }
         }
     }
@@ -161,6 +172,9 @@ impl Field {
         if let Some(default) = &self.default {
             put("default", default.clone());
         }
+        if let Some(min_length) = self.min_length {
+            put("minLength", min_length.into());
+        }
         Value::Object(schema)
     }
 }
@@ -185,9 +199,12 @@ fn pick(choices: &[Choice], text: &str) -> Result<String, String> {
     let by_number = || choices.get(text.parse::<usize>().ok()?.checked_sub(1)?);
     let names: Vec<&str> = choices.iter().map(|it| it.value.as_str()).collect();
     let choice = by_name.or_else(by_number);
-    choice
-        .map(|choice| choice.value.clone())
-        .ok_or_else(|| format!("give one of {}", names.join(", ")))
+    choice.map(|choice| choice.value.clone()).ok_or_else(|| {
+        format!(
+            "give one of {}, or its number in this list",
+            names.join(", ")
+        )
+    })
 }
 
 fn number(text: &str) -> Option<Value> {
@@ -222,6 +239,7 @@ mod tests {
             let field = Field {
                 title: Some("t".to_owned()),
                 default: Some(json!(1)),
+                min_length: Some(0),
                 ..Field::of(kind)
             };
             let read = serde_json::from_value(field.schema());
@@ -252,6 +270,7 @@ mod tests {
         assert_eq!(one("0"), None);
         let several = |text: &str| Field::of(Kind::Several(choices())).read(text).ok();
         assert_eq!(several("1, Red"), Some(json!(["1", "r"])));
+        assert_eq!(several("r,1,Red,2"), Some(json!(["r", "1"])));
         assert_eq!(several(""), Some(json!([])));
         assert_eq!(several("x"), None);
     }

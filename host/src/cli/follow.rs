@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::client::{Client, Interruption};
 use super::task::{Status, Task};
-use super::terminal::Progress;
+use super::terminal::{Progress, Telling};
 use super::{answer_command, terminal};
 
 /// How often to ask where the server does not say.
@@ -25,7 +25,7 @@ pub(super) enum Followed {
     Left(Interruption),
 }
 
-/// Follows a task and shows how far it is.
+/// Follows a task and shows how far it is, unless that is not wanted; what it asks is said in any case.
 ///
 /// # Errors
 /// Where the server does not answer.
@@ -33,8 +33,9 @@ pub(super) fn follow(
     client: &mut Client,
     data_dir: Option<&Path>,
     id: &str,
+    telling: Telling,
 ) -> anyhow::Result<Followed> {
-    let mut progress = Progress::default();
+    let mut progress = Progress::new(telling);
     let answer_command = answer_command(data_dir, id);
     let followed = follow_showing(&mut progress, client, (id, &answer_command));
     progress.clear();
@@ -61,6 +62,7 @@ fn follow_showing(
         if asks && !has_told {
             progress.clear();
             terminal::say(&format!("{}; answer by: {answer_command}", task.message()));
+            progress.said(&task.message());
         }
         has_told = asks;
         progress.show(&task.message());

@@ -7,8 +7,16 @@ use serde_json::{Map, Value, json};
 use super::field::{Choice, Field, Kind};
 use super::inside_arguments::AskOptions;
 
-/// How long a message may be, in characters; what the server takes.
+/// How long a message may be, in characters, with what `--deadline` adds to it; what the server takes.
 const MESSAGE_CHARS: usize = 4000;
+
+/// How many characters of a default answer are shown where the message says what happens at its deadline: enough to know
+/// which one it is, and little of the message's length.
+const SHOWN_ANSWER_CHARS: usize = 100;
+
+/// How many fields there may be, and how long an address may be, in characters; what the server takes.
+const FIELDS: usize = 32;
+const URL_CHARS: usize = 2000;
 
 /// The name of the field where there is one only, which nobody sees.
 const ONLY: &str = "answer";
@@ -43,18 +51,27 @@ impl Form {
     /// # Errors
     /// What is wrong with them.
     pub(super) fn of(options: &AskOptions) -> Result<Self, String> {
-        let subject = subject(options)?;
-        let mut form = Self {
+        let form = Self {
             message: options.message.clone(),
-            subject,
+            subject: subject(options)?,
         };
-        if let Some(deadline) = options.deadline {
-            form.say_when(deadline);
+        let note = options.deadline.map(|deadline| form.note(deadline));
+        let note = note.unwrap_or_default();
+        let (added, written) = (note.chars().count(), form.message.chars().count());
+        let is_blank = |it: char| it.is_whitespace() || it.is_control();
+        if form.message.chars().all(is_blank) || written + added > MESSAGE_CHARS {
+            return Err(match added {
+                0 => format!("give a message of 1 to {MESSAGE_CHARS} characters"),
+                added => format!(
+                    "give a message of 1 to {} characters: what --deadline adds to it takes {added} of {MESSAGE_CHARS}",
+                    MESSAGE_CHARS - added
+                ),
+            });
         }
-        if form.message.trim().is_empty() || form.message.chars().count() > MESSAGE_CHARS {
-            return Err(format!("give a message of 1 to {MESSAGE_CHARS} characters"));
-        }
-        Ok(form)
+        Ok(Self {
+            message: form.message + &note,
+            ..form
+        })
     }
 
     /// The parameters of `elicitation/create`, with the fields in their order.
@@ -125,11 +142,11 @@ impl Form {
         }
     }
 
-    /// A person who reads the question has to know until when, and what happens then.
-    fn say_when(&mut self, deadline: Duration) {
+    /// What is added to the message: a person who reads the question has to know until when, and what happens then.
+    fn note(&self, deadline: Duration) -> String {
         let then = match self.default_answer() {
             Some(answer) => match self.printed(&answer["content"], Printed::Bare) {
-                Some(text) => format!("the answer is {text}"),
+                Some(text) => format!("the answer is {}", shortened(&text)),
                 None => "nothing is answered".to_owned(),
             },
             None => "there is no answer".to_owned(),
@@ -139,8 +156,15 @@ impl Form {
             seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
             seconds => format!("{seconds} s"),
         };
-        self.message
-            .push_str(&format!("\n(if nobody answers within {within}, {then})"));
+        format!("\n(if nobody answers within {within}, {then})")
+    }
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_ANSWER_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -181,10 +205,12 @@ fn subject(options: &AskOptions) -> Result<Subject, String> {
         return Ok(Subject::Several(Vec::new()));
     };
     let mut field = Field::of(kind);
-    field.default = match options.default.as_slice() {
-        [] => None,
-        [default] => Some(read_default(&field, default)?),
-        _ => return Err("give one --default".to_owned()),
+    field.default = match (options.default.as_slice(), &field.kind) {
+        ([], _) => None,
+        ([default], _) => Some(read_default(&field, default)?),
+        // Each of them may be several.
+        (defaults, Kind::Several(_)) => Some(read_default(&field, &defaults.join(","))?),
+        _ => return Err("give one --default: only with --several there may be more".to_owned()),
     };
     Ok(Subject::One(Box::new(Named {
         name: ONLY.to_owned(),
@@ -198,11 +224,13 @@ fn page(url: &str) -> Result<String, String> {
     let is_page = ["https://", "http://"]
         .iter()
         .any(|it| lower.starts_with(it));
-    if is_page && url.chars().all(|it| it.is_ascii_graphic()) {
-        Ok(url.to_owned())
-    } else {
-        Err("give --url an address that begins with https:// or http://".to_owned())
+    if !is_page || !url.chars().all(|it| it.is_ascii_graphic()) {
+        return Err("give --url an address that begins with https:// or http://".to_owned());
     }
+    if url.len() > URL_CHARS {
+        return Err(format!("give --url at most {URL_CHARS} characters"));
+    }
+    Ok(url.to_owned())
 }
 
 /// The kind of the only field; `None` where there is none.
@@ -211,6 +239,7 @@ fn kind(options: &AskOptions) -> Result<Option<Kind>, String> {
         let choices = options.choice.iter().map(|it| choice(it));
         let choices = distinct(choices.collect())?;
         return Ok(Some(if options.several {
+            check_no_comma(&choices)?;
             Kind::Several(choices)
         } else {
             Kind::One(choices)
@@ -248,6 +277,17 @@ fn distinct(choices: Vec<Choice>) -> Result<Vec<Choice>, String> {
     }
 }
 
+/// Who picks several writes commas between them.
+fn check_no_comma(choices: &[Choice]) -> Result<(), String> {
+    match choices.iter().find(|choice| choice.value.contains(',')) {
+        Some(choice) => Err(format!(
+            "with --several no value may have a comma, as {:?} has: give --choice once for each value",
+            choice.value
+        )),
+        None => Ok(()),
+    }
+}
+
 fn fields(options: &AskOptions) -> Result<Vec<Named>, String> {
     let mut fields: Vec<Named> = Vec::new();
     for text in &options.field {
@@ -258,11 +298,20 @@ fn fields(options: &AskOptions) -> Result<Vec<Named>, String> {
         }
         fields.push(field);
     }
+    if fields.len() > FIELDS {
+        return Err(format!("give at most {FIELDS} fields"));
+    }
     for text in &options.default {
-        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let (name, value) = text
+            .split_once('=')
+            .ok_or_else(|| format!("--default {text:?} has no value: give NAME=VALUE"))?;
         let found = fields.iter_mut().find(|it| it.name == name);
-        let found = found.ok_or_else(|| format!("--default {text:?} names no field"))?;
-        found.field.default = Some(read_default(&found.field, value)?);
+        let Named { field, .. } =
+            found.ok_or_else(|| format!("--default {text:?} names no field"))?;
+        if field.default.is_some() {
+            return Err(format!("the field {name:?} has two defaults: give one"));
+        }
+        field.default = Some(read_default(field, value)?);
     }
     Ok(fields)
 }
@@ -288,11 +337,9 @@ fn named(text: &str) -> Result<Named, String> {
             ));
         }
     };
-    let is_name =
-        !name.is_empty() && name.chars().count() <= 100 && !name.contains(char::is_control);
-    if !is_name {
+    if !is_name(name) {
         return Err(format!(
-            "--field {text:?} needs a name of 1 to 100 characters"
+            "--field {text:?} needs a name of 1 to 100 characters without `=`, which neither begins nor ends with a blank"
         ));
     }
     Ok(Named {
@@ -303,6 +350,13 @@ fn named(text: &str) -> Result<Named, String> {
         },
         is_required,
     })
+}
+
+/// Whether a person can say this name behind `--set`, and see where it begins and ends.
+fn is_name(name: &str) -> bool {
+    (1..=100).contains(&name.chars().count())
+        && name.trim() == name
+        && !name.contains(|it: char| it.is_control() || it == '=')
 }
 
 fn read_default(field: &Field, text: &str) -> Result<Value, String> {

@@ -38,7 +38,7 @@ Examples:
   name=$(backburner ask 'Which branch?' --text --default main --deadline 10m)
   backburner ask Deploy --field 'where:staging|production:Where to' --field 'note?:text'")]
 pub struct AskOptions {
-    /// What the person reads, at most 4000 characters
+    /// What the person reads, at most 4000 characters, with what --deadline adds to it
     pub message: String,
 
     /// Ask for yes or no; the answer is `true` or `false`
@@ -62,7 +62,7 @@ pub struct AskOptions {
     pub choice: Vec<String>,
 
     /// Ask for a field of this name, one option each; a type is text, number, integer, boolean, or choices such as `a|b`.
-    /// A `?` behind the name makes it optional
+    /// A `?` behind the name, which has no `=` in it, makes it optional
     #[arg(long, group = "kind", value_name = "NAME[?]:TYPE[:TITLE]")]
     pub field: Vec<String>,
 
@@ -70,11 +70,11 @@ pub struct AskOptions {
     #[arg(long, group = "kind", value_name = "URL")]
     pub url: Option<String>,
 
-    /// Let the person pick any number of the choices
+    /// Let the person pick any number of the choices, whose values then have no comma
     #[arg(long, requires = "choice")]
     pub several: bool,
 
-    /// What is suggested; NAME=VALUE with --field, one option each
+    /// What is suggested; NAME=VALUE with --field, one option each; with --several, one option each or commas between
     #[arg(long, value_name = "VALUE")]
     pub default: Vec<String>,
 
@@ -94,25 +94,36 @@ pub struct AskOptions {
 
 /// How far the job is.
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    override_usage = "backburner progress [OPTIONS] <PERCENT> [TEXT]...\n       backburner progress [OPTIONS] <TEXT>...",
+    after_long_help = "\
 Use it in a command that backburner runs as a job: the status message of its task says this in place of the last line \
-of output, until it is said anew.
+of output, until it is said anew. An empty text takes it back.
+
+A first word that is a number, with or without a `%` behind it, is the percentage: what is behind its point is dropped, and \
+one that is not 0 to 100 is a wrong command line; quote a text that begins with a number as one word. All other words are the \
+text, with blanks between them. Of a text the \
+first 1000 bytes are kept, and the status message shows the first 120 characters, in one line.
 
 Exit status: 0 where it was noted; 125 where this is no job or backburner itself failed; 2 for a wrong command line.
 
 Examples:
   backburner progress 40 compiling
-  backburner progress 'nearly done'")]
+  backburner progress nearly done
+  backburner progress ''"
+)]
 pub struct ProgressOptions {
-    /// How much is done, 0 to 100, and what is being done, at most 1000 bytes; either of them may be left out
-    #[arg(required = true, num_args = 1..=2, value_names = ["PERCENT", "TEXT"])]
+    /// How much is done, 0 to 100, and what is being done; either of them may be left out
+    #[arg(required = true, num_args = 1.., value_name = "WORD", allow_negative_numbers = true)]
     pub words: Vec<String>,
 }
 
 /// Which question to answer, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-In a terminal it shows what the job asks, and asks for each field. A script says the answer by options.
+In a terminal it shows what the job asks, and asks for each field: Enter alone takes the default that is shown, leaves out \
+an optional field, and picks none of several values; a text that is required is asked for again. A script says the answer by options. \
+One of several choices is called by its value, its title, or its number in the list, from 1.
 
 Exit status: 0 where everything was answered; 125 where a question was left open (Ctrl-D) or is not open any more, the task \
 asks nothing, an answer does not fit what is asked, or backburner itself failed; 2 for a wrong command line. Ctrl-C \
@@ -134,7 +145,8 @@ pub struct AnswerOptions {
     #[arg(long)]
     pub decline: bool,
 
-    /// Accept with this value for a field, one option each; several values of one field are separated by commas
+    /// Accept with this value for a field, one option each; several values of one field have commas between them, or one
+    /// option each. `--set NAME=` is an empty text. Where `ask` names no field, it is called `answer`
     #[arg(long, value_name = "NAME=VALUE", value_parser = field, conflicts_with = "decline")]
     pub set: Vec<(String, String)>,
 }

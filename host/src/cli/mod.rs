@@ -22,6 +22,7 @@ mod inside_arguments;
 mod moment;
 mod output;
 mod plain;
+mod programs;
 mod question;
 mod run;
 mod show;
@@ -30,7 +31,7 @@ mod task;
 mod terminal;
 mod values;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
@@ -42,6 +43,9 @@ use self::client::{ClientError, Interruption};
 pub use self::inside_arguments::{AnswerOptions, AskOptions, ProgressOptions};
 use self::terminal::PrintError;
 use crate::config;
+use crate::data_dir;
+use crate::environment::variable;
+use crate::jobs::supervisor::TASK_VARIABLE;
 use crate::serve::ServeError;
 use crate::shell_word::{self, Verb};
 
@@ -201,10 +205,17 @@ fn answer_command(data_dir: Option<&Path>, id: &str) -> String {
     command(Verb::Answer, data_dir, id)
 }
 
-/// How a task can be seen and its job stopped, in two lines.
+/// How a task can be seen and its job stopped, in two lines; inside of a job a third one says how long it goes on at most.
 fn what_next(data_dir: Option<&Path>, id: &str) -> String {
     let [show, cancel] = [Verb::Show, Verb::Cancel].map(|verb| command(verb, data_dir, id));
-    format!("to see it: {show}\nto stop it: {cancel}")
+    let lines = format!("to see it: {show}\nto stop it: {cancel}");
+    match variable(TASK_VARIABLE) {
+        Some(around) => format!(
+            "{lines}\nit is a part of the job {}, and is stopped when that ends",
+            around.display()
+        ),
+        None => lines,
+    }
 }
 
 /// The command that does something with a task.
@@ -212,6 +223,10 @@ fn command(verb: Verb, data_dir: Option<&Path>, id: &str) -> String {
     let program = std::env::args_os()
         .next()
         .unwrap_or_else(|| "backburner".into());
+    // A job has the variable, and whoever reads what it wrote may have not.
+    let own = || variable(TASK_VARIABLE).and(variable(data_dir::VARIABLE));
+    let own = data_dir.is_none().then(own).flatten().map(PathBuf::from);
+    let data_dir = data_dir.or(own.as_deref());
     // Wherever it is typed; a path that has no absolute form is left as the person wrote it.
     let data_dir =
         data_dir.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));

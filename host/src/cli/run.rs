@@ -14,7 +14,7 @@ use super::earlier::{Earlier, Missing};
 use super::follow::{Followed, follow};
 use super::plain::plain;
 use super::task::{Facts, JobResult, Task};
-use super::terminal::PrintError;
+use super::terminal::{PrintError, Telling};
 use super::{
     Cli, Place, RunOptions, exit_code, input, moment, show_command, terminal, what_next,
     wrong_usage,
@@ -29,13 +29,15 @@ use crate::stream::Stream;
 /// printed.
 pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitCode> {
     let data_dir = place.data_dir;
-    if options
-        .command
-        .first()
-        .is_none_or(|first| first.trim().is_empty())
-    {
-        return Err(wrong_usage("run", "the command is blank".to_owned()));
-    }
+    check(&options.command).map_err(|why| {
+        explain_misplaced_option(&options.command);
+        wrong_usage("run", why)
+    })?;
+    let telling = if options.quiet {
+        Telling::Quiet
+    } else {
+        Telling::Usual
+    };
     let shape = Shape::of(&options);
     let key = options.key.clone();
     let words = options.command.clone();
@@ -55,7 +57,7 @@ pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitC
     if shape == Shape::Id {
         return leave(data_dir, &begun, named);
     }
-    let task = end(&mut client, data_dir, &begun.id)?;
+    let task = end(&mut client, data_dir, &begun.id, telling)?;
     let printed = print_end(&task, shape);
     let code = exit_code::of_task(&task);
     if code != 0 {
@@ -64,6 +66,23 @@ pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitC
     terminal::say(&show_command(data_dir, &begun.id));
     printed?;
     Ok(code.into())
+}
+
+/// Finds what is wrong with a command that can be seen in it alone. A program has no blank in its name, but a path may have
+/// one; the tool refuses the same.
+fn check(command: &[String]) -> Result<(), String> {
+    let first = command.first().map_or("", |first| first.trim());
+    if first.is_empty() {
+        return Err("the command is blank".to_owned());
+    }
+    let is_line = first.contains(char::is_whitespace) && !first.contains('/');
+    if command.len() > 1 && is_line {
+        return Err(format!(
+            "several words were given, so the first one has to be a program alone and not {first:?}; quote all of them as \
+             one to run a shell line, or give every word of the program's by itself"
+        ));
+    }
+    Ok(())
 }
 
 /// Says which task it is, first of all: nobody else knows it.
@@ -105,23 +124,32 @@ fn leave(
     named: Result<(), PrintError>,
 ) -> anyhow::Result<ExitCode> {
     let id = &begun.id;
-    match &begun.not_started {
-        None => terminal::say(&what_next(data_dir, id)),
-        Some(why) => terminal::say(&format!("backburner: {why}")),
+    match &begun.state {
+        Beginning::Working => terminal::say(&what_next(data_dir, id)),
+        Beginning::Ended => {
+            let show = show_command(data_dir, id);
+            terminal::say(&format!("it has ended; to see it: {show}"));
+        }
+        Beginning::NotStarted(why) => terminal::say(&format!("backburner: {why}")),
     }
     named.with_context(|| format!("cannot print the id of task {id}"))?;
-    Ok(match &begun.not_started {
-        None => ExitCode::SUCCESS,
-        Some(_) => exit_code::FAILURE.into(),
+    Ok(match &begun.state {
+        Beginning::Working | Beginning::Ended => ExitCode::SUCCESS,
+        Beginning::NotStarted(_) => exit_code::FAILURE.into(),
     })
 }
 
 /// Follows a task to its end. Where that does not go to its end, the person is told what becomes of the job.
-fn end(client: &mut Client, data_dir: Option<&Path>, id: &str) -> anyhow::Result<Task> {
+fn end(
+    client: &mut Client,
+    data_dir: Option<&Path>,
+    id: &str,
+    telling: Telling,
+) -> anyhow::Result<Task> {
     let goes_on = || {
         terminal::say(&format!("the job goes on; {}", what_next(data_dir, id)));
     };
-    match follow(client, data_dir, id) {
+    match follow(client, data_dir, id, telling) {
         Ok(Followed::Ended(task)) => Ok(*task),
         Ok(Followed::Left(interruption)) => {
             goes_on();
@@ -261,8 +289,18 @@ fn directory(given: Option<PathBuf>) -> anyhow::Result<String> {
 struct Begun {
     /// The id of the task. A fast command is answered directly; it is a task all the same.
     id: String,
-    /// Why the command could not be executed, where that is known already.
-    not_started: Option<String>,
+    state: Beginning,
+}
+
+/// What is known of the command when the call is answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Beginning {
+    /// It runs, as far as that is known.
+    Working,
+    /// It has ended already.
+    Ended,
+    /// It could not be executed, for this reason.
+    NotStarted(String),
 }
 
 /// Calls the tool. Where a policy wants a person to confirm the command, that is who typed it.
@@ -335,7 +373,7 @@ fn begun(result: Value) -> anyhow::Result<Begun> {
     if result["resultType"] == "task" {
         return Ok(Begun {
             id: Task::parse(result)?.task_id,
-            not_started: None,
+            state: Beginning::Working,
         });
     }
     let result =
@@ -344,9 +382,12 @@ fn begun(result: Value) -> anyhow::Result<Begun> {
     let id = facts.and_then(|facts| facts.task_id.clone());
     // Without one nothing ran: the text says why.
     let id = id.ok_or_else(|| anyhow::anyhow!(plain(result.text())))?;
-    let is_not_started = facts.is_some_and(Facts::is_not_started);
-    let not_started = is_not_started.then(|| result.words().to_owned());
-    Ok(Begun { id, not_started })
+    let state = if facts.is_some_and(Facts::is_not_started) {
+        Beginning::NotStarted(result.words().to_owned())
+    } else {
+        Beginning::Ended
+    };
+    Ok(Begun { id, state })
 }
 
 #[cfg(test)]
@@ -364,6 +405,7 @@ mod tests {
             key: None,
             detach: false,
             json: false,
+            quiet: false,
             command: command.iter().map(|&word| word.to_owned()).collect(),
         }
     }
@@ -376,6 +418,28 @@ mod tests {
             sent(&["a", "b"]),
             json!({"cwd": "/d", "command": "a", "args": ["b"]})
         );
+    }
+
+    #[test]
+    fn a_shell_line_is_one_word() {
+        let is_right = |command| check(&options(command).command).is_ok();
+        for right in [
+            &["cargo test"][..],
+            &["a && b"],
+            &["cargo", "test it"],
+            &["/opt/My Tool/run", "x"],
+            &["ls ", "x"],
+        ] {
+            assert!(is_right(right), "{right:?}");
+        }
+        for wrong in [
+            &[""][..],
+            &[" ", "x"],
+            &["cargo test", "x"],
+            &["a && b", ""],
+        ] {
+            assert!(!is_right(wrong), "{wrong:?}");
+        }
     }
 
     #[test]
@@ -427,10 +491,14 @@ mod tests {
     #[test]
     fn a_handle_and_a_direct_result_both_have_an_id() {
         let handle = json!({"resultType": "task", "taskId": "a", "status": "working"});
-        assert_eq!(begun(handle).expect("it has one").id, "a");
+        let handle = begun(handle).expect("it has one");
+        assert_eq!(
+            (handle.id.as_str(), handle.state),
+            ("a", Beginning::Working)
+        );
         let direct = json!({"content": [], "structuredContent": {"taskId": "a", "exitCode": 0}});
         let direct = begun(direct).expect("it has one");
-        assert_eq!((direct.id.as_str(), direct.not_started), ("a", None));
+        assert_eq!((direct.id.as_str(), direct.state), ("a", Beginning::Ended));
     }
 
     #[test]
@@ -440,10 +508,8 @@ mod tests {
             "structuredContent": {"taskId": "a", "state": "not_started", "outputBytes": 0},
         });
         let begun = begun(direct).expect("it has an id");
-        assert_eq!(
-            begun.not_started.as_deref(),
-            Some("could not be started: it is not there")
-        );
+        let why = "could not be started: it is not there".to_owned();
+        assert_eq!(begun.state, Beginning::NotStarted(why));
     }
 
     #[test]

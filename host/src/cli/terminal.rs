@@ -63,23 +63,13 @@ pub(super) fn read_line() -> Result<Option<String>, ReadError> {
         let _ = sender.send(read.map(|bytes| (bytes > 0).then_some(line)));
     });
     reader.map_err(ReadError::Failed)?;
-    loop {
-        let read = typed.recv_timeout(SIGNAL_LOOK);
-        // First: what was typed before a signal counts no more than what was not.
-        if let Some(interruption) = Interruption::first() {
-            return Err(ReadError::Left(interruption));
-        }
-        match read {
-            Ok(Ok(line)) => {
-                return Ok(line.map(|line| line.trim_end_matches(['\n', '\r']).to_owned()));
-            }
-            Ok(Err(error)) => return Err(ReadError::Failed(error)),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                unreachable!("the thread says what it read before it ends")
-            }
-        }
+    let read = received(&typed).map_err(ReadError::Left)?;
+    // What was typed before a signal counts no more than what was not.
+    if let Some(interruption) = Interruption::first() {
+        return Err(ReadError::Left(interruption));
     }
+    let line = read.map_err(ReadError::Failed)?;
+    Ok(line.map(|line| line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
 /// Why a person typed nothing.
@@ -93,8 +83,26 @@ pub(super) enum ReadError {
     Left(#[source] Interruption),
 }
 
-/// How long a person who wants to leave waits for that, at most.
+/// How long what a thread does may still take when a signal has come, at most, and at least where it came before: who reads
+/// at all has read by then, and a person does not wait for the program's end.
 const SIGNAL_LOOK: Duration = Duration::from_millis(100);
+
+/// What a thread sends before it ends, unless a signal asks this program to end before that.
+fn received<T>(sent: &Receiver<T>) -> Result<T, Interruption> {
+    loop {
+        match sent.recv_timeout(SIGNAL_LOOK) {
+            Ok(sent) => return Ok(sent),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(interruption) = Interruption::first() {
+                    return Err(interruption);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                unreachable!("a thread says what became of it before it ends")
+            }
+        }
+    }
+}
 
 /// In one piece, so that others who write there come before or after it.
 fn write_err(text: &str) {
@@ -129,69 +137,83 @@ fn write(target: Target, text: String) -> Result<io::Result<()>, Interruption> {
         let _ = sender.send(target.write(&theirs));
     });
     match writer {
-        Ok(_) => await_written(&written),
+        Ok(_) => received(&written),
         // The system has no thread to give: better to be held up than to be silent.
         Err(_) => Ok(target.write(&text)),
     }
 }
 
-/// How long a write may still take when a signal has come, at most, and at least where it came before the write: who
-/// reads at all has read by then, and a person does not wait for the program's end.
-const WRITE_LOOK: Duration = Duration::from_millis(100);
-
-fn await_written(written: &Receiver<io::Result<()>>) -> Result<io::Result<()>, Interruption> {
-    loop {
-        match written.recv_timeout(WRITE_LOOK) {
-            Ok(result) => return Ok(result),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(interruption) = Interruption::first() {
-                    return Err(interruption);
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                unreachable!("the thread says what became of the write before it ends")
-            }
-        }
-    }
-}
-
-/// A line that says how far something is. On a terminal it is written anew in its place; elsewhere each new state
-/// of it is a line of its own, and only some are shown.
-#[derive(Debug, Default)]
+/// A line that says how far something is. On a terminal it is written anew in its place; elsewhere it is a line of its own
+/// where it says something new, and only now and then.
+#[derive(Debug)]
 pub(super) struct Progress {
+    telling: Telling,
     shown: String,
     shown_at: Option<Instant>,
 }
 
+/// Whether it is said how far something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Telling {
+    /// It is.
+    Usual,
+    /// It is not.
+    Quiet,
+}
+
 /// How long a line stays the last one where lines stay for ever: a log of a day's job is to be read.
-const LINE_INTERVAL: Duration = Duration::from_secs(1);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Progress {
+    /// One of which nothing is shown yet.
+    pub(super) fn new(telling: Telling) -> Self {
+        Self {
+            telling,
+            shown: String::new(),
+            shown_at: None,
+        }
+    }
+
     /// Shows a state; the same one again is not repeated.
     pub(super) fn show(&mut self, state: &str) {
-        // It quotes output of the job, which may contain anything.
-        let line: String = state
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
-        if line == self.shown {
+        if self.telling == Telling::Quiet {
             return;
         }
-        let width = width();
-        let is_too_soon = self.shown_at.is_some_and(|at| at.elapsed() < LINE_INTERVAL);
-        if width.is_none() && is_too_soon {
-            return;
-        }
-        let text = match width {
-            Some(width) => {
-                let part: String = line.chars().take(width.saturating_sub(1)).collect();
-                format!("\r{ERASE}{part}")
+        let line = one_line(state);
+        let Some(width) = width() else {
+            if self.is_news(&line, Instant::now()) {
+                write_err(&format!("{line}\n"));
             }
-            None => format!("{line}\n"),
+            return;
         };
-        write_err(&text);
-        self.shown = line;
-        self.shown_at = Some(Instant::now());
+        if line != self.shown {
+            let part: String = line.chars().take(width.saturating_sub(1)).collect();
+            write_err(&format!("\r{ERASE}{part}"));
+            self.shown = line;
+        }
+    }
+
+    /// Notes that a state was said in another way, so that it is no news.
+    pub(super) fn said(&mut self, state: &str) {
+        if width().is_none() {
+            self.note(timeless(&one_line(state)), Instant::now());
+        }
+    }
+
+    /// Whether a line is to be written where it stays for ever, and then notes that it is.
+    fn is_news(&mut self, line: &str, now: Instant) -> bool {
+        let is_too_soon = |at| now.saturating_duration_since(at) < LINE_INTERVAL;
+        let state = timeless(line);
+        let is_news = state != self.shown && !self.shown_at.is_some_and(is_too_soon);
+        if is_news {
+            self.note(state, now);
+        }
+        is_news
+    }
+
+    fn note(&mut self, state: String, now: Instant) {
+        self.shown = state;
+        self.shown_at = Some(now);
     }
 
     /// Takes the line away, where it stands on a terminal.
@@ -201,6 +223,28 @@ impl Progress {
         }
         self.shown.clear();
         write_err(&format!("\r{ERASE}"));
+    }
+}
+
+/// A state in one line: it quotes output of the job, which may contain anything.
+fn one_line(state: &str) -> String {
+    state.replace(char::is_control, " ")
+}
+
+/// How the server begins to say for how long something has gone on, and what stands behind that.
+const SINCE: [(&str, char); 2] = [("running for ", ';'), ("being stopped after ", '(')];
+
+/// A state without the time that it has lasted, which is another one each time and no news.
+fn timeless(state: &str) -> String {
+    let found = SINCE
+        .iter()
+        .find_map(|(since, end)| Some((state.split_once(*since)?, end)));
+    match found {
+        Some(((before, after), end)) => {
+            let rest = after.split_once(*end).map_or("", |(_, rest)| rest);
+            format!("{before}{rest}")
+        }
+        None => state.to_owned(),
     }
 }
 
@@ -217,4 +261,49 @@ fn width() -> Option<usize> {
     // One that does not know its size says 0.
     let columns = rustix::termios::tcgetwinsize(err).map_or(0, |size| usize::from(size.ws_col));
     Some(if columns == 0 { USUAL } else { columns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_a_state_has_lasted_is_no_news() {
+        let mut progress = Progress::new(Telling::Usual);
+        let start = Instant::now();
+        let mut is_news = |line: &str, seconds| {
+            let now = start + Duration::from_secs(seconds);
+            progress.is_news(line, now)
+        };
+        assert!(is_news("l: running for 103 ms; no output yet", 0));
+        assert!(!is_news("l: running for 1.1 s; no output yet", 1));
+        assert!(!is_news("l: running for 1 min 40 s; no output yet", 100));
+        assert!(is_news(
+            "l: running for 1 min 50 s; last line: running for 1 s",
+            110
+        ));
+        assert!(is_news(
+            "waits for an answer: Sure?; running for 2 min",
+            120
+        ));
+        assert!(!is_news(
+            "waits for an answer: Sure?; running for 3 min",
+            180
+        ));
+        assert!(is_news("being stopped after 3 min 1 s (cancelled)", 181));
+        assert!(!is_news("being stopped after 3 min 20 s (cancelled)", 200));
+    }
+
+    #[test]
+    fn what_is_news_too_soon_is_told_later() {
+        let mut progress = Progress::new(Telling::Usual);
+        let start = Instant::now();
+        let mut is_news =
+            |line: &str, ms| progress.is_news(line, start + Duration::from_millis(ms));
+        assert!(is_news("running for 1 s; last line: 1", 0));
+        assert!(!is_news("running for 2 s; last line: 2", 1_000));
+        assert!(!is_news("running for 10.9 s; last line: 3", 9_999));
+        assert!(is_news("running for 11 s; last line: 3", 10_000));
+        assert!(!is_news("running for 30 s; last line: 3", 30_000));
+    }
 }

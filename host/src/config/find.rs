@@ -33,6 +33,8 @@ pub struct Found {
     pub missing: Vec<PathBuf>,
     /// What is there and not used, since it belongs to somebody else, who could have us run anything.
     pub foreign: Vec<PathBuf>,
+    /// What is there under the file's name and is none, such as a directory.
+    pub not_files: Vec<PathBuf>,
 }
 
 /// Finds the file: the one that the caller names, else the one that the variable [`VARIABLE`] names, else the nearest
@@ -108,6 +110,7 @@ impl Surroundings {
             Kind::Ours => found.file = Some(file),
             Kind::Missing => found.missing.push(file),
             Kind::Foreign => found.foreign.push(file),
+            Kind::NotAFile => found.not_files.push(file),
         }
     }
 
@@ -118,7 +121,7 @@ impl Surroundings {
             return Kind::Missing;
         };
         match fs::metadata(file) {
-            Ok(target) if !target.is_file() => Kind::Missing,
+            Ok(target) if !target.is_file() => Kind::NotAFile,
             Ok(target) if !self.trusts(&target) || !self.trusts(&entry) => Kind::Foreign,
             Err(_) if !self.trusts(&entry) => Kind::Foreign,
             Ok(_) | Err(_) => Kind::Ours,
@@ -155,6 +158,7 @@ enum Kind {
     Missing,
     Ours,
     Foreign,
+    NotAFile,
 }
 
 /// Whether a directory is the top of a project.

@@ -162,7 +162,12 @@ impl Loaded {
         self.source.complete(self.members.clone())
     }
 
-    /// Why the component refuses it.
+    /// Whether there is a file and nothing is in it.
+    pub(crate) fn is_empty_file(&self) -> bool {
+        self.source.file.is_some() && self.text.trim().is_empty()
+    }
+
+    /// Why the component refuses it, or what else there is to say of a member.
     pub(crate) fn explain(&self, refused: BadConfig) -> Error {
         self.source.explain(&self.text, refused)
     }

@@ -19,6 +19,7 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
         "BACKBURNER_DIR",
         "--config",
         "BACKBURNER_CONFIG",
+        "ends with status 2",
     ] {
         assert!(
             help.stdout.contains(command),

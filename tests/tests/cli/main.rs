@@ -3,6 +3,7 @@
 mod confirmed;
 mod endings;
 mod help;
+mod inside;
 mod keys;
 mod questions;
 mod unread;
@@ -11,7 +12,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
 
-use backburner_tests::{PATIENCE, TestDir, program, until};
+use backburner_tests::{PATIENCE, TestDir, binary, program, until};
 use serde_json::Value;
 
 /// What a command printed, and how it ended.
@@ -235,7 +236,8 @@ fn a_run_is_in_the_persons_directory_with_the_given_variables() {
 fn a_shell_line_among_several_words_is_refused_in_plain_words() {
     let dir = TestDir::new();
     let run = backburner(&dir, &["run", "cargo test", "--release"]);
-    assert_eq!((run.status, run.stdout.as_str()), (Some(125), ""));
+    assert_eq!((run.status, run.stdout.as_str()), (Some(2), ""));
+    assert!(!dir.data().exists(), "it is seen in the command line alone");
     let words = "several words were given, so the first one has to be a program alone and not \"cargo test\"";
     assert!(run.stderr.contains(words), "{run:?}");
     assert!(!run.stderr.contains("`args`"), "{run:?}");
@@ -353,6 +355,56 @@ fn a_directory_that_is_not_ours_keeps_its_mode() {
     assert_eq!(refused.status, Some(125), "{refused:?}");
     let mode = std::fs::metadata(dir.data()).expect("it is there");
     assert_eq!(mode.permissions().mode() & 0o777, 0o755);
+}
+
+/// How many lines of standard error say that the command runs.
+fn status_lines(run: &Done) -> usize {
+    run.stderr.matches("running for ").count()
+}
+
+#[test]
+fn where_lines_stay_a_state_is_said_when_it_is_another_one_and_not_each_second() {
+    let dir = TestDir::new();
+    for line in [
+        "sleep 2.5",
+        "for i in 1 2 3 4 5; do echo $i; sleep 0.5; done",
+    ] {
+        let run = backburner(&dir, &["run", line]);
+        assert_eq!(status_lines(&run), 1, "{run:?}");
+    }
+}
+
+#[test]
+fn a_quiet_run_says_its_id_its_questions_and_its_end() {
+    let dir = TestDir::new();
+    let ask = format!("'{}' ask Sure? --deadline 1", binary().display());
+    let run = backburner(
+        &dir,
+        &["run", "--quiet", &format!("{ask}; sleep 1; exit 3")],
+    );
+    assert_eq!(run.status, Some(3), "{run:?}");
+    let id = task_id(&run);
+    assert_eq!(run.stderr.matches("Sure?").count(), 1, "{run:?}");
+    assert!(run.stderr.contains("; answer by: "), "{run:?}");
+    assert!(run.stderr.contains("\nexit code 3 after "), "{run:?}");
+    assert!(run.stderr.ends_with(&format!(" {id}\n")), "{run:?}");
+    let silent = backburner(&dir, &["run", "--quiet", "sleep 1.5"]);
+    assert_eq!(status_lines(&silent), 0, "{silent:?}");
+}
+
+#[test]
+fn a_detached_run_that_has_ended_is_not_to_be_stopped() {
+    let dir = TestDir::new();
+    // On a machine that is too busy the program leaves before it is known.
+    until(PATIENCE, "it to be known in time", || {
+        let run = backburner(&dir, &["run", "--detach", "true"]);
+        assert_eq!(run.status, Some(0), "{run:?}");
+        if run.stderr.contains("to stop it: ") {
+            return Err(run.stderr);
+        }
+        assert!(run.stderr.contains("it has ended; to see it: "), "{run:?}");
+        Ok(())
+    });
 }
 
 #[test]

@@ -191,6 +191,72 @@ fn a_person_types_the_answer_and_declines() {
 }
 
 #[test]
+fn a_required_text_wants_text_and_an_optional_one_is_left_out_by_enter() {
+    let dir = TestDir::new();
+    let id = start(&dir, "Which? --text");
+    let mut person = Person::asked(&dir, &id);
+    person.types("\n");
+    person.sees("give a text");
+    person.types("main\n");
+    assert_eq!(person.leaves("the answer was sent"), 0);
+    assert_eq!(ended(&dir, &id), (0.into(), "main\n".to_owned()));
+    let id = start(&dir, "Which? --text --optional --json");
+    let mut person = Person::asked(&dir, &id);
+    person.types("\n");
+    assert_eq!(person.leaves("the answer was sent"), 0);
+    assert_eq!(ended(&dir, &id), (0.into(), "null\n".to_owned()));
+}
+
+#[test]
+fn a_script_answers_with_an_empty_text() {
+    let dir = TestDir::new();
+    let id = start(&dir, "Which? --text --json");
+    let empty = backburner(&dir, &["answer", &id, "--set", "answer="]);
+    assert_eq!(empty.status, Some(0), "{empty:?}");
+    assert_eq!(ended(&dir, &id), (0.into(), "\"\"\n".to_owned()));
+}
+
+#[test]
+fn a_field_that_is_not_there_is_told_with_what_there_is() {
+    let dir = TestDir::new();
+    for (question, instead) in [
+        ("Sure?", "the question has no fields: answer it by --accept"),
+        ("Which? --text", "the only one is answer\n"),
+        (
+            "m --field 'my name:text' --field b:text",
+            "there are 'my name', b\n",
+        ),
+    ] {
+        let id = start(&dir, question);
+        let wrong = backburner(&dir, &["answer", &id, "--set", "other=a"]);
+        assert_eq!(wrong.status, Some(125), "{wrong:?}");
+        assert!(wrong.stderr.contains(instead), "{question}: {wrong:?}");
+        backburner(&dir, &["cancel", &id]);
+    }
+}
+
+#[test]
+fn several_values_are_picked_one_by_one_and_by_their_numbers() {
+    let dir = TestDir::new();
+    let choices = "--choice a --choice b=B --choice c --several --default a --default c";
+    let id = start(&dir, &format!("Which? {choices}"));
+    let twice = ["answer", &id, "--set", "answer=3", "--set", "answer=B"];
+    let answered = backburner(&dir, &twice);
+    assert_eq!(answered.status, Some(0), "{answered:?}");
+    assert_eq!(ended(&dir, &id), (0.into(), "[\"c\",\"b\"]\n".to_owned()));
+    let id = start(&dir, &format!("Which? {choices}"));
+    let accepted = backburner(&dir, &["answer", &id, "--accept"]);
+    assert_eq!(accepted.status, Some(0), "{accepted:?}");
+    assert_eq!(ended(&dir, &id), (0.into(), "[\"a\",\"c\"]\n".to_owned()));
+    let id = start(&dir, "Which? --text");
+    let twice = ["answer", &id, "--set", "answer=a", "--set", "answer=b"];
+    let twice = backburner(&dir, &twice);
+    assert_eq!(twice.status, Some(125), "{twice:?}");
+    assert!(twice.stderr.contains("is set twice"), "{twice:?}");
+    backburner(&dir, &["cancel", &id]);
+}
+
+#[test]
 fn whoever_is_interrupted_at_the_question_has_sent_nothing() {
     let dir = TestDir::new();
     let id = start(&dir, "Which? --text");
@@ -239,6 +305,7 @@ fn a_run_says_how_to_answer() {
         run.stderr.contains("Sure?") && run.stderr.contains(&how),
         "{run:?}"
     );
+    assert_eq!(run.stderr.matches("Sure?").count(), 1, "once: {run:?}");
 }
 
 #[test]
@@ -248,12 +315,12 @@ fn a_wrong_question_is_a_failure_and_not_an_answer() {
         &["ask"][..],
         &["ask", "m", "--several"],
         &["ask", "m", "--integer", "--default", "x"],
+        &["ask", " ", "--deadline", "1m"],
+        &["ask", "m", "--choice", "a,b", "--several"],
         &["--config", "/dev/null", "ask", "m", "--bogus"],
         &["--config=/dev/null", "ask", "m", "--bogus"],
     ] {
         let asked = backburner(&dir, line);
         assert_eq!(asked.status, Some(125), "{asked:?}");
     }
-    let told = backburner(&dir, &["progress", "101", "x"]);
-    assert_eq!(told.status, Some(2), "{told:?}");
 }

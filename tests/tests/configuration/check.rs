@@ -9,7 +9,7 @@ use super::{backburner, command, done, file, write};
 #[test]
 fn a_right_file_is_named_with_the_tools_that_a_client_gets() {
     let dir = TestDir::new();
-    for text in ["", "graceMs = 1000\n"] {
+    for text in ["# nothing yet\n", "graceMs = 1000\n"] {
         write(&file(&dir), text);
         let checked = backburner(&dir, &["check"]);
         assert_eq!((checked.status, checked.stderr.as_str()), (Some(0), ""));
@@ -100,4 +100,74 @@ fn without_a_file_the_defaults_are_right_and_the_places_are_named() {
     let place = project.canonicalize().expect("it is there");
     let words = format!("{}: is not there", place.join("backburner.toml").display());
     assert!(checked.stderr.contains(&words), "{checked:?}");
+}
+
+#[test]
+fn an_empty_file_is_right_and_what_a_running_server_makes_of_it_is_said() {
+    let dir = TestDir::new();
+    for text in ["", "\n"] {
+        write(&file(&dir), text);
+        let checked = backburner(&dir, &["check"]);
+        assert_eq!(checked.status, Some(0), "{checked:?}");
+        let words = format!("{}:1:1: note: the file is empty: ", file(&dir).display());
+        assert!(checked.stderr.starts_with(&words), "{checked:?}");
+        assert_eq!(checked.stderr.lines().count(), 1, "{checked:?}");
+    }
+}
+
+#[test]
+fn a_directory_in_the_place_of_the_file_is_said_to_be_one() {
+    let dir = TestDir::new();
+    let project = dir.path().join("project");
+    fs::create_dir_all(project.join(".git")).expect("there is room");
+    fs::create_dir(project.join("backburner.toml")).expect("there is room");
+    let checked = done(command(&dir, &project).arg("check"));
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    let place = project.canonicalize().expect("it is there");
+    let place = place.join("backburner.toml").display().to_string();
+    let words = format!("{place}: is no file, and is not used\n");
+    assert!(checked.stderr.contains(&words), "{checked:?}");
+    assert!(!checked.stderr.contains(&format!("{place}: is not there")));
+}
+
+#[test]
+fn a_file_that_leaves_no_tool_says_why() {
+    let dir = TestDir::new();
+    write(&file(&dir), "[run]\nenabled = false\n");
+    let checked = backburner(&dir, &["check"]);
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    let words = "\nno tools: `run` is switched off by `enabled = false`";
+    assert!(checked.stdout.contains(words), "{checked:?}");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_noted_and_no_error() {
+    let dir = TestDir::new();
+    let tool = |name: &str, program: &str| {
+        format!("[[tools]]\nname = '{name}'\ndescription = 'd'\nprogram = ['{program}']\n")
+    };
+    let text = [
+        tool("a", "sh"),
+        tool("b", "backburner-no-such-program"),
+        tool("c", "./c.sh"),
+    ];
+    write(&file(&dir), &text.concat());
+    let checked = backburner(&dir, &["check"]);
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    assert!(checked.stdout.contains("\n  c"), "{checked:?}");
+    let path = file(&dir).display().to_string();
+    let lines: Vec<&str> = checked.stderr.lines().collect();
+    let [named, relative] = lines[..] else {
+        panic!("there are two: {checked:?}");
+    };
+    let words = "/tools/1/program/0: note: there is no program \"backburner-no-such-program\" on the PATH here";
+    assert!(
+        named.starts_with(&format!("{path}:8:12: {words}")),
+        "{checked:?}"
+    );
+    let words = "/tools/2/program/0: note: there is no program /";
+    assert!(
+        relative.starts_with(&format!("{path}:12:12: {words}")),
+        "{checked:?}"
+    );
 }

@@ -116,3 +116,19 @@ fn every_help_says_what_its_command_is_for() {
     }
     assert_none("a help begins with a sentence", &problems);
 }
+
+#[test]
+fn every_json_example_of_the_readme_can_be_read() {
+    let readme = readme();
+    let examples: Vec<&str> = readme
+        .split("```json\n")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once("```")?.0))
+        .collect();
+    assert!(examples.len() > 5, "there are some: {}", examples.len());
+    let wrong = examples.iter().filter_map(|example| {
+        let read = serde_json::from_str::<serde_json::Value>(example);
+        read.err().map(|error| format!("{error}: {example}"))
+    });
+    assert_none("an example is JSON", &wrong.collect::<Vec<_>>());
+}

@@ -1,6 +1,7 @@
 //! The client against servers that are a line of shell.
 
 use super::super::follow::{Followed, follow};
+use super::super::terminal::Telling;
 use super::*;
 
 /// A server that is a shell script.
@@ -182,7 +183,7 @@ fn a_task_is_followed_to_its_end_however_seldom_its_server_wants_to_be_asked() {
         task(3, "cancelled"),
     ));
     let begun = Instant::now();
-    let followed = follow(&mut client, None, "a").expect("the server answers");
+    let followed = follow(&mut client, None, "a", Telling::Usual).expect("the server answers");
     assert!(matches!(followed, Followed::Ended(_)));
     assert!(begun.elapsed() < Duration::from_secs(60));
 }

@@ -108,6 +108,13 @@ fn what_makes_no_sense_is_refused() {
         &["--field", "a:word"],
         &["--field", ":text"],
         &["--field", "a:text", "--field", "a:text"],
+        &["--choice", "a,b", "--several"],
+        &["--choice", "a", "--default", "a", "--default", "a"],
+        &["--field", "a=b:text"],
+        &["--field", " a:text"],
+        &["--field", " :text"],
+        &["--field", "a:text", "--default", "a"],
+        &["--field", "a:text", "--default", "a=1", "--default", "a=2"],
         &["--field", "a:text", "--default", "b=x"],
         &["--url", "example.org"],
         &["--url", "javascript:alert(1)"],
@@ -116,6 +123,80 @@ fn what_makes_no_sense_is_refused() {
     ] {
         form(wrong).expect_err(&format!("{wrong:?}"));
     }
+}
+
+#[test]
+fn several_choices_may_be_suggested_together_or_one_by_one() {
+    for defaults in [
+        &["--default", "a,b"][..],
+        &["--default", "a", "--default", "b"],
+    ] {
+        let line = [&["--choice", "a", "--choice", "b", "--several"], defaults].concat();
+        check(
+            &line,
+            r#"{"answer":{"default":["a","b"],"items":{"enum":["a","b"],"type":"string"},"type":"array"}}"#,
+            r#"["answer"]"#,
+            &json!({ "answer": ["a", "b"] }),
+        );
+    }
+}
+
+#[test]
+fn a_name_may_have_a_blank_and_a_choice_a_comma() {
+    right(&["--field", "my name:text"]);
+    right(&["--choice", "a,b"]);
+}
+
+#[test]
+fn what_a_server_would_not_read_is_refused() {
+    let long = format!("https://example.org/{}", "x".repeat(2000));
+    form(&["--url", &long]).expect_err("it is too long");
+    let fields: Vec<String> = (0..33).map(|number| format!("f{number}:text")).collect();
+    let line: Vec<&str> = fields
+        .iter()
+        .flat_map(|field| ["--field", field.as_str()])
+        .collect();
+    form(&line).expect_err("there are too many");
+    right(&line[2..]);
+}
+
+/// What becomes of this message, with these options.
+fn of_message(message: &str, options: &[&str]) -> Result<String, String> {
+    let line = ["ask", message];
+    let line = Line::try_parse_from(line.iter().chain(options)).expect("it is right");
+    Form::of(&line.options).map(|form| form.message)
+}
+
+#[test]
+fn a_message_has_words_also_where_a_deadline_adds_some() {
+    for blank in ["", " ", "\n\t", "\u{7}"] {
+        for options in [&[][..], &["--deadline", "10m"]] {
+            let error = of_message(blank, options).expect_err("it says nothing");
+            assert!(error.starts_with("give a message of 1 to "), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_message_that_is_too_long_with_what_a_deadline_adds_is_told_how_long_it_may_be() {
+    let deadline = ["--deadline", "10m"];
+    let added = of_message("m", &deadline).map(|it| it.chars().count() - 1);
+    let room = 4000 - added.expect("it is short");
+    let whole = of_message(&"ä".repeat(room), &deadline).expect("it just fits");
+    assert_eq!(whole.chars().count(), 4000);
+    let error = of_message(&"ä".repeat(room + 1), &deadline).expect_err("it is too long");
+    let words = format!("give a message of 1 to {room} characters: what --deadline adds");
+    assert!(error.starts_with(&words), "{error}");
+    of_message(&"ä".repeat(4000), &[]).expect("it just fits");
+    of_message(&"ä".repeat(4001), &[]).expect_err("it is too long");
+}
+
+#[test]
+fn a_long_default_takes_little_of_the_message() {
+    let default = "d".repeat(5000);
+    let message = of_message("m", &["--text", "--default", &default, "--deadline", "10m"]);
+    let shown = format!("the answer is {}…)", "d".repeat(100));
+    assert!(message.expect("it fits").ends_with(&shown));
 }
 
 #[test]

@@ -166,8 +166,12 @@ fn a_file_of_somebody_else_is_passed_over_and_named() {
 fn a_link_is_found_also_where_it_leads_nowhere_and_a_directory_is_not() {
     let scene = Scene::new();
     scene.write("home/backburner.toml");
-    fs::create_dir(scene.path("home/project/sub/backburner.toml")).expect("there is room");
+    let directory = scene.path("home/project/sub/backburner.toml");
+    fs::create_dir(&directory).expect("there is room");
     scene.assert_finds("home/backburner.toml");
+    let found = scene.found();
+    assert_eq!(found.not_files, [directory.as_path()]);
+    assert!(!found.missing.contains(&directory), "{found:?}");
     symlink("none", scene.path("home/project/backburner.toml")).expect("there is room");
     scene.assert_finds("home/project/backburner.toml");
     symlink(
