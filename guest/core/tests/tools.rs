@@ -266,6 +266,11 @@ fn an_argument_that_is_given_twice_is_refused() {
         .replace("\"ARGUMENT\"", "1,\"a\":2");
     let reply = place.host.ask(&mut place.world, &body);
     assert!(reply.to_string().contains("`a` is given twice"), "{reply}");
+    let body = call(1, Client::Plain, "t", &json!({ "c": "ARGUMENT" }))
+        .replace("\"ARGUMENT\"", r#"[{"d":1,"e":{"d":2,"d":3}}]"#);
+    let reply = place.host.ask(&mut place.world, &body);
+    let expect = "`c[0].e.d` is given twice";
+    assert!(reply.to_string().contains(expect), "{reply}");
     let body =
         call(1, Client::Plain, "t", &json!({ "a": "ARGUMENT" })).replace("\"ARGUMENT\"", "1e999");
     let reply = place.host.ask(&mut place.world, &body);

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::form::{Fields, Form, Subject};
 use super::limits::ANSWER_BYTES;
+use crate::json::repeated;
 
 /// What a client gives back, as MCP writes it. What is in it matters only where somebody accepts.
 #[derive(Debug, Deserialize)]
@@ -50,6 +51,9 @@ pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> 
     let Some(Given { action, content }) = given else {
         return Err(NO_ANSWER.to_owned());
     };
+    if let Some(place) = repeated(answer.get()) {
+        return Err(format!("`{place}` is given twice"));
+    }
     let content = match (action, &form.subject) {
         (Action::Accept, Subject::RequestedSchema(fields)) => {
             let content = content.map(|content| serde_json::from_str(content.get()));

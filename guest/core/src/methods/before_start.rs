@@ -17,7 +17,7 @@ use crate::meta;
 use crate::outcome::{Context, Outcome};
 use crate::rounds::confirmation::{Proposal, because, confirmation, is_confirmed};
 use crate::rounds::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trust};
-use crate::rpc::members::{object, present, string};
+use crate::rpc::members::{entries, object, present, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::order::Order;
 use crate::task::permit::Permit;
@@ -111,7 +111,7 @@ fn brought<'a>(request: &Request<'a>) -> Result<Brought<'a>, RpcError> {
     let params: Params<'_> = object("params", request.params)?;
     let responses = match params.input_responses {
         None => BTreeMap::new(),
-        some => object("inputResponses", some)?,
+        some => entries("inputResponses", some)?,
     };
     let state = params.request_state;
     let state = state.map(|raw| string("requestState", Some(raw)));

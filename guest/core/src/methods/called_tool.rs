@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 
 use super::call_tool::Call;
 use crate::config::Config;
+use crate::json::repeated;
 use crate::limits::{ARGUMENTS_BYTES, ECHOED_CHARS, LISTED_TOOLS};
 use crate::meta::Client;
 use crate::rpc::RpcError;
-use crate::rpc::members::{object, present, read, repeated, string};
+use crate::rpc::members::{object, present, read, string};
 use crate::text::shorten;
 use crate::tool::configured::Tool;
 use crate::tool::run::{Arguments, Policy};
@@ -24,13 +25,6 @@ struct Params<'a> {
     /// `null` counts as none, as some models write it for a tool's optional parts.
     #[serde(default, borrow)]
     arguments: Option<&'a RawValue>,
-}
-
-/// The argument of `run` that is an object itself.
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(default, borrow)]
-    env: Option<&'a RawValue>,
 }
 
 /// The tool that is called.
@@ -103,7 +97,7 @@ impl<'a> Called<'a> {
             return Ok(Ok(Map::new()));
         };
         let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
-        Ok(match self.given_twice(raw) {
+        Ok(match repeated(raw.get()) {
             Some(argument) => Err(self.repeated(argument)),
             None => self
                 .values(arguments)
@@ -142,18 +136,6 @@ impl<'a> Called<'a> {
             Err(why) => Err(self.unreadable(name, why)),
         };
         arguments.into_iter().map(read).collect()
-    }
-
-    /// The first argument, or variable in the `env` of `run`, that is given twice.
-    fn given_twice(self, arguments: &RawValue) -> Option<String> {
-        if let Some(name) = repeated(arguments) {
-            return Some(name);
-        }
-        let Self::Run(_) = self else {
-            return None;
-        };
-        let inner: Inner<'_> = serde_json::from_str(arguments.get()).ok()?;
-        Some(format!("env.{}", repeated(inner.env?)?))
     }
 
     fn repeated(self, argument: String) -> String {

@@ -5,7 +5,6 @@
 mod base64;
 pub(crate) mod catalogue;
 pub(crate) mod configured;
-mod json;
 mod limits;
 mod path;
 mod quote;

@@ -1,4 +1,4 @@
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::super::form::Form;
@@ -229,4 +229,23 @@ fn a_misfit_says_what_would_fit() {
     let missing = json!({ "action": "accept", "content": {} });
     assert_eq!(misfit(&form, &missing), "`f` is missing");
     assert!(misfit(&form, &json!(1)).starts_with("it has to be an object with `action`"));
+}
+
+#[test]
+fn a_field_that_is_answered_twice_is_not_answered() {
+    let form = one(&json!({ "type": "string" }));
+    for (answer, place) in [
+        (
+            r#"{"action":"accept","content":{"f":"a","f":"b"}}"#,
+            "content.f",
+        ),
+        (
+            r#"{"action":"accept","content":{"f":"a","g":{"h":1,"h":2}}}"#,
+            "content.g.h",
+        ),
+    ] {
+        let answer = RawValue::from_string(answer.to_owned()).expect("it is JSON");
+        let misfit = fitting(&form, &answer).expect_err("it does not fit");
+        assert_eq!(misfit, format!("`{place}` is given twice"));
+    }
 }

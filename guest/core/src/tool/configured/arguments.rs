@@ -7,9 +7,9 @@ use super::Tool;
 use super::schema::{BadSchema, Schema, Unfit};
 use super::template::{Template, given};
 use crate::config::{ConfigError, Members, Node};
+use crate::json::{one_line, repeated};
 use crate::limits::ARGUMENTS_BYTES;
 use crate::text::{revealed, shorten, visible};
-use crate::tool::json::one_line;
 use crate::tool::limits::{KEY_CHARS, LABEL_CHARS, LISTED_NAMES};
 use crate::tool::quote::named;
 use crate::tool::run::Arguments;
@@ -248,6 +248,11 @@ pub(super) fn schema_at(
             let schema = serde_json::from_str(text).map_err(|error| {
                 node.error(format!("is a string, so it has to be JSON: {error}"))
             })?;
+            // It is listed as it was written, and clients may read another one than we do.
+            if let Some(place) = repeated(text) {
+                let place = named(&place);
+                return Err(node.error(format!("has `{place}` twice, it has to be there once")));
+            }
             (schema, one_line(text))
         }
         value => (value.clone(), verbatim.and_then(|raw| one_line(raw.get()))),
