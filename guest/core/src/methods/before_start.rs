@@ -22,6 +22,7 @@ use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::order::Order;
 use crate::task::permit::Permit;
 use crate::tool::configured::{Reason, UserQuestion};
+use crate::tool::given::Given;
 use crate::tool::{Mode, ToolResult};
 
 #[derive(Deserialize)]
@@ -164,8 +165,8 @@ impl Judge<'_> {
     fn completed(
         self,
         rounds: &mut Rounds<'_>,
-        given: Map<String, Value>,
-    ) -> Result<Result<Map<String, Value>, Instead>, RpcError> {
+        given: Given,
+    ) -> Result<Result<Given, Instead>, RpcError> {
         let Called::Configured(tool) = self.called else {
             return Ok(Ok(given));
         };
@@ -174,18 +175,18 @@ impl Judge<'_> {
         };
         let can_ask = meta::modes(self.call.request)?.form;
         if !can_ask && user.may_come_from_model {
-            return Ok(match user.missing_in(&given) {
+            return Ok(match user.missing_in(&given.values) {
                 None => Ok(given),
                 Some(question) => Err(Instead::Refuse(ask_yourself(&tool.name, question))),
             });
         }
-        if let Some(text) = tool.misfit_of_rest(user, &given) {
+        if let Some(text) = tool.misfit_of_rest(user, &given.values) {
             return Ok(Err(Instead::Refuse(text)));
         }
         let mut arguments = given;
         for question in &user.questions {
             match gathered(rounds, question) {
-                Gathered::Answer(answer) => arguments.extend(answer),
+                Gathered::Answer(answer) => arguments.values.extend(answer),
                 Gathered::Refused(why) => return Ok(Err(Instead::Refuse(why.to_owned()))),
                 Gathered::Open(..) if !can_ask && !question.is_required() => {}
                 Gathered::Open(..) if !can_ask => {
@@ -232,7 +233,7 @@ impl Judge<'_> {
 
     /// Why a person has to confirm an order that these arguments made; `None` where nobody has to. What a configured tool
     /// does with an argument vector is its author's choice, and is no matter of the rules.
-    fn reason(self, order: &Order, arguments: &Map<String, Value>) -> Option<Reason> {
+    fn reason(self, order: &Order, arguments: &Given) -> Option<Reason> {
         match (self.called, &order.spec.command) {
             (Called::Configured(tool), command) => {
                 let own = tool.confirmation(arguments);
