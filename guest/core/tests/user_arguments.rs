@@ -379,6 +379,24 @@ fn a_tool_may_have_each_call_confirmed() {
 }
 
 #[test]
+fn nobody_is_told_to_type_the_command_of_a_tool_that_they_do_not_know() {
+    let asks = json!({ "name": "t", "description": "d", "program": ["echo"], "confirm": true });
+    let ruled = json!({ "name": "t", "description": "d", "shell": "rm x" });
+    for tool in [asks, ruled] {
+        let mut party = Party::new(&tool);
+        let mut config: Value = serde_json::from_str(&config(&json!([tool]))).expect("JSON");
+        config["run"] = json!({ "enabled": false });
+        config["runCommand"] = json!("backburner run");
+        party.host = Host::new(&config.to_string(), "user");
+        party.elicitation = json!(null);
+        let reply = party.first(&json!({}));
+        assert_refused(&reply, "call the tool from a client that can ask them");
+        assert!(!text(&reply).contains("terminal"), "{reply}");
+        party.assert_nothing_runs();
+    }
+}
+
+#[test]
 fn a_question_without_its_arguments_is_asked_in_other_words() {
     let tool = json!({
         "name": "greet", "description": "d", "program": ["echo", "hi"], "confirm": "Greet {name}?",

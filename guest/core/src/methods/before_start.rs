@@ -224,7 +224,7 @@ impl Judge<'_> {
             Answered::With(_) | Answered::Declined => Instead::Refuse(DECLINED.to_owned()),
             Answered::Cancelled => Instead::Refuse(CANCELLED.to_owned()),
             _ if !meta::modes(self.call.request)?.form => {
-                Instead::Refuse(unaskable(self.config, &reason.why))
+                Instead::Refuse(self.unaskable(&reason.why))
             }
             Answered::Not => Instead::Ask(question, PutAgain::No),
             Answered::Badly(why) => Instead::Ask(question, PutAgain::Yes(unfit(&why))),
@@ -244,6 +244,25 @@ impl Judge<'_> {
             }
             (Called::Run(_), command) => self.rule(command),
         }
+    }
+
+    /// What a model is told whose client cannot ask its person. A person can type the command of a call of `run`; that of a
+    /// configured tool nobody was told, and there may be no `run`.
+    fn unaskable(self, why: &str) -> String {
+        let how = match (self.called, self.config.run_command.as_deref()) {
+            (Called::Configured(_), _) => {
+                "call the tool from a client that can ask them, or change what the server's configuration says of it"
+                    .to_owned()
+            }
+            (Called::Run(_), None) => format!("run it in a terminal{IN_TERMINAL}"),
+            (Called::Run(_), Some(command)) => {
+                format!("run it in a terminal: with `{command}` and the command{IN_TERMINAL}")
+            }
+        };
+        format!(
+            "the command was not run: a person has to confirm it. {why}. This client cannot ask them, as it does not declare \
+             the capability `elicitation` with forms. Tell them what you want to run and why: they can {how}"
+        )
     }
 
     fn rule(self, command: &Command) -> Option<Reason> {
@@ -283,6 +302,9 @@ fn gathered(rounds: &mut Rounds<'_>, asks: &UserQuestion) -> Gathered {
     }
 }
 
+const IN_TERMINAL: &str =
+    ", where nobody is asked, or change the rule in the server's configuration";
+
 const NOT_GIVEN: &str = "nothing was run: the user who was asked for arguments of this tool did not want to give them. Do \
     not call again unless they ask for it";
 
@@ -317,16 +339,4 @@ const CANCELLED: &str = "the command was not run: the person who was asked to co
 /// Why a person is asked again.
 fn unfit(why: &str) -> String {
     format!("The last answer could not be used: {why}.")
-}
-
-/// What a model is told whose client cannot ask its person.
-fn unaskable(config: &Config, why: &str) -> String {
-    let command = config.run_command.as_deref();
-    let how = command.map(|command| format!(": with `{command}` and the command"));
-    format!(
-        "the command was not run: a person has to confirm it. {why}. This client cannot ask them, as it does not declare \
-         the capability `elicitation` with forms. Tell them what you want to run and why: they can run it in a terminal\
-         {}, where nobody is asked, or change the rule in the server's configuration",
-        how.unwrap_or_default()
-    )
 }
