@@ -13,6 +13,7 @@ pub mod imports;
 
 mod config;
 mod input;
+mod json;
 mod limits;
 mod meta;
 mod methods;

@@ -43,6 +43,10 @@ pub(crate) const LOOK_AGAIN_MS: u64 = 250;
 /// one made progress, so more than a few in a row do not happen by accident.
 pub(crate) const CONFLICT_ATTEMPTS: u32 = 8;
 
+/// How many of a caller's own tasks are looked through for one whose record cannot be read: as many as one scan gives, and
+/// ten times that. With more of them such a task is as unknown to its owner as to everybody else.
+pub(crate) const OWN_TASKS: (u32, u32) = (1_000, 10);
+
 /// The longest key of the store, in bytes; from the contract of `store`.
 pub(crate) const STORE_KEY_BYTES: usize = 512;
 

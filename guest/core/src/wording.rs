@@ -39,6 +39,14 @@ impl About {
         }
     }
 
+    /// What the idempotency key of a call is called.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Run => "this idempotencyKey",
+            Self::Configured => "the key of this call, which is made of the arguments",
+        }
+    }
+
     /// How to call again after a call that has left a task behind its key.
     fn anew(self) -> &'static str {
         match self {

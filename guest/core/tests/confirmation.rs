@@ -317,6 +317,10 @@ fn malformed_parameters_are_errors() {
     );
     let reply = host().ask(&mut world, &twice);
     assert_eq!(reply["error"]["code"], -32602, "{reply}");
+    let twice = call(&removal(), &json!({ "inputResponses": { "A": 1, "B": 2 } }));
+    let twice = twice.replace("\"B\":2", "\"A\":2");
+    let reply = host().ask(&mut world, &twice);
+    assert!(reply.to_string().contains("has `A` twice"), "{reply}");
     assert!(world.store.keys("").is_empty());
 }
 

@@ -252,13 +252,8 @@ fn a_record_that_cannot_be_read_is_said_to_its_owner_alone() {
     let unknown = Host::new("{}", "user").get(&mut FakeWorld::new(1), "no such task");
     assert_eq!(unknown["error"]["code"], -32602);
     for record in [
-        "",
-        "nonsense",
-        "{}",
-        "[]",
-        r#"{"task/2":7}"#,
-        r#"{"task/1":{"facts":{"principal":7}}}"#,
         r#"{"task/1":{"facts":{"principal":"another"}}}"#,
+        r#"{"tombstone/2":{"principal":"another"}}"#,
     ] {
         assert_eq!(
             damaged(record),
@@ -266,7 +261,14 @@ fn a_record_that_cannot_be_read_is_said_to_its_owner_alone() {
             "{record}"
         );
     }
+    // Where the record does not say whose it is, the list of its owner's tasks does.
     for record in [
+        "",
+        "nonsense",
+        "{}",
+        "[]",
+        r#"{"task/2":7}"#,
+        r#"{"task/1":{"facts":{"principal":7}}}"#,
         r#"{"task/1":{"facts":{"principal":"user"}}}"#,
         r#"{"task/2":{"facts":{"principal":"user","new":1},"state":{"new":1}}}"#,
         r#"{"tombstone/2":{"principal":"user"}}"#,
@@ -279,15 +281,38 @@ fn a_record_that_cannot_be_read_is_said_to_its_owner_alone() {
 }
 
 #[test]
+fn a_record_that_is_damaged_is_found_among_many_tasks_of_its_owner() {
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    let ids: Vec<String> = (0..5)
+        .map(|_| host.task(&mut world, &json!({ "command": "sleep 60" })))
+        .collect();
+    world.store.page = Some(2);
+    for id in &ids {
+        world.store.put(&format!("task/{id}"), "nonsense");
+        let reply = host.get(&mut world, id);
+        assert_eq!(reply["error"]["code"], -32603, "{reply}");
+    }
+    let unknown = host.get(&mut world, "5f0c2d0e-7c1a-4b57-9a39-0a8f6f1f2b11");
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+}
+
+#[test]
 fn a_call_whose_record_is_lost_while_it_waits_is_told_so() {
-    let (mut world, mut host) = waiting("sleep 1; exit 3");
-    let key = world.store.keys("task/")[0].to_owned();
-    world.store.put(&key, "nonsense");
-    let text = host.wait(&mut world).to_string();
-    assert!(
-        text.contains(&key["task/".len()..]) && text.contains("deleted or damaged"),
-        "{text}"
-    );
+    for (is_deleted, words) in [(true, "deleted or damaged"), (false, "cannot be read")] {
+        let (mut world, mut host) = waiting("sleep 1; exit 3");
+        let key = world.store.keys("task/")[0].to_owned();
+        if is_deleted {
+            world.store.delete(&key);
+        } else {
+            world.store.put(&key, "nonsense");
+        }
+        let text = host.wait(&mut world).to_string();
+        assert!(
+            text.contains(&key["task/".len()..]) && text.contains(words),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use backburner_core::Wake;
 use serde_json::{Value, json};
 
 use support::host::parse;
-use support::messages::{Client, about, keyed, run};
+use support::messages::{Client, about, call, keyed, run};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
@@ -345,5 +345,38 @@ fn a_key_whose_entry_was_damaged_runs_nothing_and_is_left_as_it_is() {
         assert_eq!(reply["error"]["code"], -32603, "{damaged}: {reply}");
         assert_eq!(world.jobs.starts.len(), 1, "{damaged}");
         assert_eq!(world.store.value("key/user/k"), Some(damaged));
+    }
+}
+
+#[test]
+fn a_key_that_cannot_be_read_is_called_what_its_caller_calls_it() {
+    let config = json!({ "tools": [{
+        "name": "t", "description": "d", "shell": "sleep 60", "task": "required", "idempotencyKey": "k",
+    }] });
+    for (tool, slot, arguments, words) in [
+        (
+            "run",
+            "key/user/k",
+            keyed("sleep 60"),
+            "this idempotencyKey cannot be read",
+        ),
+        (
+            "t",
+            "toolkey/user/t/k",
+            json!({}),
+            "the key of this call, which is made of the arguments",
+        ),
+    ] {
+        let mut world = FakeWorld::new(1);
+        world.store.put(slot, "damaged");
+        let body = call(1, Client::Tasks, tool, &arguments);
+        let reply = Host::new(&config.to_string(), "user").ask(&mut world, &body);
+        let message = reply["error"]["message"].as_str().expect("an error");
+        assert!(message.contains(words), "{message}");
+        assert_eq!(
+            message.contains("idempotencyKey"),
+            tool == "run",
+            "{message}"
+        );
     }
 }

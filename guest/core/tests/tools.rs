@@ -76,6 +76,38 @@ fn a_list_is_a_word_for_each_item_where_it_stands_alone() {
     );
 }
 
+/// The words that a call runs whose argument `b` is this JSON.
+fn words_as_written(program: &Value, json: &str) -> Value {
+    let mut place = Place::new(&json!([tool(&json!({ "program": program }))]));
+    let body = call(1, Client::Plain, "t", &json!({ "b": "ARGUMENT" }));
+    let body = body.replace("\"ARGUMENT\"", json);
+    place.host.ask(&mut place.world, &body);
+    place.facts()["spec"]["command"]["program"].take()
+}
+
+#[test]
+fn a_number_reaches_the_command_as_it_was_written() {
+    let program = json!(["p", "{b}", "b={b}", "{}"]);
+    for number in [
+        "-0",
+        "1.50",
+        "1e2",
+        "31.245270191439438",
+        "0.1000000000000000055511151231257827",
+        "123456789012345678901234567890",
+    ] {
+        let one = format!("b={number}");
+        let all = format!("{{\"b\":{number}}}");
+        let expect = json!(["p", number, one, all]);
+        assert_eq!(words_as_written(&program, number), expect);
+        let list = format!("[{number},\"x\"]");
+        let all = format!("{{\"b\":{list}}}");
+        let expect = json!(["p", number, "x", format!("b={list}"), all]);
+        let written = format!("[ {number}, \"x\" ]");
+        assert_eq!(words_as_written(&program, &written), expect);
+    }
+}
+
 #[test]
 fn what_has_an_absent_argument_is_left_out_whole() {
     let program = json!([
@@ -266,10 +298,20 @@ fn an_argument_that_is_given_twice_is_refused() {
         .replace("\"ARGUMENT\"", "1,\"a\":2");
     let reply = place.host.ask(&mut place.world, &body);
     assert!(reply.to_string().contains("`a` is given twice"), "{reply}");
+    let body = call(1, Client::Plain, "t", &json!({ "c": "ARGUMENT" }))
+        .replace("\"ARGUMENT\"", r#"[{"d":1,"e":{"d":2,"d":3}}]"#);
+    let reply = place.host.ask(&mut place.world, &body);
+    let expect = "`c[0].e.d` is given twice";
+    assert!(reply.to_string().contains(expect), "{reply}");
     let body =
         call(1, Client::Plain, "t", &json!({ "a": "ARGUMENT" })).replace("\"ARGUMENT\"", "1e999");
     let reply = place.host.ask(&mut place.world, &body);
     assert!(reply.to_string().contains("`a` cannot be read"), "{reply}");
+    let body = call(1, Client::Plain, "t", &json!({ "b": "ARGUMENT" }))
+        .replace("\"ARGUMENT\"", "1.00000000000000000001");
+    let reply = place.host.ask(&mut place.world, &body);
+    let expect = "`b` cannot be read: the number 1.00000000000000000001 has more digits";
+    assert!(reply.to_string().contains(expect), "{reply}");
 }
 
 #[test]

@@ -297,3 +297,20 @@ fn an_output_schema_is_for_what_is_structured() {
         "one of \"null\"",
     );
 }
+
+#[test]
+fn what_is_described_twice_is_not_described() {
+    let twice = r#"{"type":"object","properties":{"a":{"type":"string"},"a":{}}}"#;
+    for member in ["inputSchema", "outputSchema"] {
+        check_tool(
+            &json!({ member: twice, "output": "json" }),
+            &format!("/{member}"),
+            "`properties.a` twice",
+        );
+    }
+    let tool = tool(&json!({ "inputSchema": "SCHEMA" })).to_string();
+    let config = format!("{{\"tools\":[{}]}}", tool.replace("\"SCHEMA\"", twice));
+    let error = Server::configure(&config).expect_err("a wrong configuration");
+    let expect = "`tools[0].inputSchema.properties.a` twice";
+    assert!(error.reason.contains(expect), "{error}");
+}

@@ -66,13 +66,17 @@ impl Party {
 
     /// Calls the tool with these arguments and these members beside.
     fn call(&mut self, arguments: &Value, more: &Value) -> Value {
+        let body = self.body(arguments, more);
+        self.host.ask(&mut self.world, &body)
+    }
+
+    fn body(&self, arguments: &Value, more: &Value) -> String {
         let mut params = json!({ "name": self.tool, "arguments": arguments });
         for (name, value) in more.as_object().expect("an object") {
             params[name] = value.clone();
         }
         let body = request(1, self.client, "tools/call", params);
-        let body = with_elicitation(&body, &self.elicitation);
-        self.host.ask(&mut self.world, &body)
+        with_elicitation(&body, &self.elicitation)
     }
 
     fn first(&mut self, arguments: &Value) -> Value {
@@ -375,6 +379,24 @@ fn a_tool_may_have_each_call_confirmed() {
 }
 
 #[test]
+fn nobody_is_told_to_type_the_command_of_a_tool_that_they_do_not_know() {
+    let asks = json!({ "name": "t", "description": "d", "program": ["echo"], "confirm": true });
+    let ruled = json!({ "name": "t", "description": "d", "shell": "rm x" });
+    for tool in [asks, ruled] {
+        let mut party = Party::new(&tool);
+        let mut config: Value = serde_json::from_str(&config(&json!([tool]))).expect("JSON");
+        config["run"] = json!({ "enabled": false });
+        config["runCommand"] = json!("backburner run");
+        party.host = Host::new(&config.to_string(), "user");
+        party.elicitation = json!(null);
+        let reply = party.first(&json!({}));
+        assert_refused(&reply, "call the tool from a client that can ask them");
+        assert!(!text(&reply).contains("terminal"), "{reply}");
+        party.assert_nothing_runs();
+    }
+}
+
+#[test]
 fn a_question_without_its_arguments_is_asked_in_other_words() {
     let tool = json!({
         "name": "greet", "description": "d", "program": ["echo", "hi"], "confirm": "Greet {name}?",
@@ -522,4 +544,33 @@ fn what_is_too_long_is_not_looked_at_whoever_gave_it() {
     let long = accept(&json!({ "name": "x".repeat(600_000) }));
     assert_refused(&party.again(&arguments, &reply, &long), words);
     party.assert_nothing_runs();
+}
+
+#[test]
+fn a_number_that_the_user_gives_is_asked_for_again_rather_than_changed() {
+    let tool = json!({
+        "name": "pay", "description": "Pays.", "program": ["pay", "{sum}"], "userArguments": ["sum"],
+        "inputSchema": { "type": "object", "properties": { "sum": { "type": "number" } }, "required": ["sum"] },
+    });
+    let sums = [
+        ("1.5", true),
+        ("0.1000000000000000055511151231257827", false),
+        ("123456789012345678901234567890", false),
+    ];
+    for (sum, is_taken) in sums {
+        let mut party = Party::new(&tool);
+        let first = party.first(&json!({}));
+        let more = json!({
+            "inputResponses": { "arguments": accept(&json!({ "sum": "SUM" })) },
+            "requestState": first["result"]["requestState"],
+        });
+        let body = party.body(&json!({}), &more).replace("\"SUM\"", sum);
+        let reply = party.host.ask(&mut party.world, &body);
+        if is_taken {
+            assert_eq!(party.world.jobs.starts.len(), 1, "{reply}");
+        } else {
+            let expect = "`sum` has to be a number of at most 15 digits";
+            assert!(message(&reply).contains(expect), "{reply}");
+        }
+    }
 }

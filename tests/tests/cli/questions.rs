@@ -190,6 +190,12 @@ fn a_person_types_the_answer_and_declines() {
     assert_eq!(ended(&dir, &id), (1.into(), String::new()));
 }
 
+/// Sees that nobody has answered yet, and that nobody has to any more.
+fn stays_open(dir: &TestDir, id: &str) {
+    assert_eq!(show_json(dir, id)["status"], "input_required");
+    backburner(dir, &["cancel", id]);
+}
+
 #[test]
 fn a_required_text_wants_text_and_an_optional_one_is_left_out_by_enter() {
     let dir = TestDir::new();
@@ -266,8 +272,7 @@ fn whoever_is_interrupted_at_the_question_has_sent_nothing() {
     let person = Person::asked(&dir, &id);
     kill_process(person.program(), Signal::TERM).expect("it runs");
     assert_eq!(person.leaves("the question stays open"), 128 + 15);
-    assert_eq!(show_json(&dir, &id)["status"], "input_required");
-    backburner(&dir, &["cancel", &id]);
+    stays_open(&dir, &id);
 }
 
 #[test]
@@ -277,8 +282,7 @@ fn a_question_that_is_left_open_is_no_success() {
     let mut person = Person::asked(&dir, &id);
     person.types("\u{4}");
     assert_eq!(person.leaves("the question stays open"), 125);
-    assert_eq!(show_json(&dir, &id)["status"], "input_required");
-    backburner(&dir, &["cancel", &id]);
+    stays_open(&dir, &id);
 }
 
 #[test]

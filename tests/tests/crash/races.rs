@@ -158,11 +158,11 @@ impl Course {
     }
 }
 
-#[test]
-fn a_cancellation_races_with_the_exit_of_the_command() {
+/// Cancels jobs that end in another way by themselves, at about the same time.
+fn races_by_themselves(arguments: &Value) {
     let mut course = Course::new();
     for _race in 0..RACES {
-        let id = course.start(&json!({ "command": format!("exit {EXIT_CODE}") }));
+        let id = course.start(arguments);
         course.cancel(&id);
         course.finish_and_adjust(&id);
     }
@@ -170,14 +170,13 @@ fn a_cancellation_races_with_the_exit_of_the_command() {
 }
 
 #[test]
+fn a_cancellation_races_with_the_exit_of_the_command() {
+    races_by_themselves(&json!({ "command": format!("exit {EXIT_CODE}") }));
+}
+
+#[test]
 fn a_cancellation_races_with_the_timeout() {
-    let mut course = Course::new();
-    for _race in 0..RACES {
-        let id = course.start(&json!({ "command": "exec sleep 60", "timeoutSeconds": 0.01 }));
-        course.cancel(&id);
-        course.finish_and_adjust(&id);
-    }
-    course.close();
+    races_by_themselves(&json!({ "command": "exec sleep 60", "timeoutSeconds": 0.01 }));
 }
 
 #[test]

@@ -10,8 +10,10 @@ use serde_json::Value;
 pub use error::ConfigError;
 pub(crate) use node::{Members, Node, Seconds, escaped};
 
-use crate::limits::{DIRECT_LIMIT_MS, GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
+use crate::json::repeated;
+use crate::limits::{DIRECT_LIMIT_MS, ECHOED_CHARS, GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
 use crate::policy::Rules;
+use crate::text::{revealed, shorten};
 use crate::tool::catalogue::Catalogue;
 
 /// All that can be in a configuration, as it is listed to who used another name.
@@ -84,6 +86,15 @@ impl Config {
             at: String::new(),
             reason: format!("the configuration is not JSON: {error}"),
         })?;
+        if let Some(place) = repeated(text) {
+            return Err(ConfigError {
+                at: String::new(),
+                reason: format!(
+                    "the configuration has `{}` twice, it has to be there once",
+                    shorten(&revealed(&place), ECHOED_CHARS)
+                ),
+            });
+        }
         let members = Node::root(&value).members(&MEMBERS)?;
         let mut config = Self::default();
         config.read_limits(&members)?;

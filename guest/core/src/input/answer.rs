@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::form::{Fields, Form, Subject};
 use super::limits::ANSWER_BYTES;
+use crate::json::repeated;
 
 /// What a client gives back, as MCP writes it. What is in it matters only where somebody accepts.
 #[derive(Debug, Deserialize)]
@@ -22,7 +22,7 @@ struct Given<'a> {
 struct Answer {
     action: Action,
     #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<BTreeMap<String, Value>>,
+    content: Option<BTreeMap<String, Box<RawValue>>>,
 }
 
 /// Why something is no answer at all.
@@ -50,6 +50,9 @@ pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> 
     let Some(Given { action, content }) = given else {
         return Err(NO_ANSWER.to_owned());
     };
+    if let Some(place) = repeated(answer.get()) {
+        return Err(format!("`{place}` is given twice"));
+    }
     let content = match (action, &form.subject) {
         (Action::Accept, Subject::RequestedSchema(fields)) => {
             let content = content.map(|content| serde_json::from_str(content.get()));
@@ -70,17 +73,17 @@ pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> 
 /// The value of each field that has one. `null` counts as none, as some clients write it for what was left empty.
 fn filled_in(
     fields: &Fields,
-    content: &BTreeMap<String, Value>,
-) -> Result<BTreeMap<String, Value>, String> {
+    content: &BTreeMap<String, &RawValue>,
+) -> Result<BTreeMap<String, Box<RawValue>>, String> {
     let mut values = BTreeMap::new();
     for (name, field) in &fields.fields {
-        match content.get(name) {
-            None | Some(Value::Null) if fields.required.contains(name) => {
+        match content.get(name).filter(|value| value.get() != "null") {
+            None if fields.required.contains(name) => {
                 return Err(format!("`{name}` is missing"));
             }
-            None | Some(Value::Null) => {}
+            None => {}
             Some(value) => {
-                let value = field.fit(value);
+                let value = field.fit_as_written(value);
                 let value =
                     value.ok_or_else(|| format!("`{name}` has to be {}", field.wanted()))?;
                 values.insert(name.clone(), value);

@@ -1,11 +1,13 @@
 //! One field of a form.
 
 use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Number, Value, json};
 
 use super::choice::{Choices, RawChoices};
 use super::format::Format;
 use super::number::{Bounds, whole};
+use crate::json::{are_equal, is_nearly_whole};
 use crate::text::{visible, visible_lines};
 
 /// What a person fills in, and how it is called.
@@ -114,6 +116,26 @@ impl Field {
             }
             (Kind::Several(several), Value::Array(values)) => several.fit(values),
             _ => None,
+        }
+    }
+
+    /// The JSON of an answer in its one form, where its numbers are as they were written: those of a job may have more
+    /// digits than ours. `None` where it does not fit.
+    pub(super) fn fit_as_written(&self, json: &RawValue) -> Option<Box<RawValue>> {
+        let value: Value = serde_json::from_str(json.get()).ok()?;
+        let fitting = self.fit(&value)?;
+        if !value.is_number() {
+            return to_raw_value(&fitting).ok();
+        }
+        if is_nearly_whole(json.get()) {
+            return None;
+        }
+        match fitting == value {
+            true => Some(json.to_owned()),
+            // A whole number that was not written as one.
+            false => to_raw_value(&fitting)
+                .ok()
+                .filter(|fitting| are_equal(fitting.get(), json.get())),
         }
     }
 

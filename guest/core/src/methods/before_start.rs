@@ -17,11 +17,12 @@ use crate::meta;
 use crate::outcome::{Context, Outcome};
 use crate::rounds::confirmation::{Proposal, because, confirmation, is_confirmed};
 use crate::rounds::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trust};
-use crate::rpc::members::{object, present, string};
+use crate::rpc::members::{entries, object, present, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::order::Order;
 use crate::task::permit::Permit;
 use crate::tool::configured::{Reason, UserQuestion};
+use crate::tool::given::Given;
 use crate::tool::{Mode, ToolResult};
 
 #[derive(Deserialize)]
@@ -111,7 +112,7 @@ fn brought<'a>(request: &Request<'a>) -> Result<Brought<'a>, RpcError> {
     let params: Params<'_> = object("params", request.params)?;
     let responses = match params.input_responses {
         None => BTreeMap::new(),
-        some => object("inputResponses", some)?,
+        some => entries("inputResponses", some)?,
     };
     let state = params.request_state;
     let state = state.map(|raw| string("requestState", Some(raw)));
@@ -164,8 +165,8 @@ impl Judge<'_> {
     fn completed(
         self,
         rounds: &mut Rounds<'_>,
-        given: Map<String, Value>,
-    ) -> Result<Result<Map<String, Value>, Instead>, RpcError> {
+        given: Given,
+    ) -> Result<Result<Given, Instead>, RpcError> {
         let Called::Configured(tool) = self.called else {
             return Ok(Ok(given));
         };
@@ -174,18 +175,18 @@ impl Judge<'_> {
         };
         let can_ask = meta::declared(self.call.request)?.modes()?.form;
         if !can_ask && user.may_come_from_model {
-            return Ok(match user.missing_in(&given) {
+            return Ok(match user.missing_in(&given.values) {
                 None => Ok(given),
                 Some(question) => Err(Instead::Refuse(ask_yourself(&tool.name, question))),
             });
         }
-        if let Some(text) = tool.misfit_of_rest(user, &given) {
+        if let Some(text) = tool.misfit_of_rest(user, &given.values) {
             return Ok(Err(Instead::Refuse(text)));
         }
         let mut arguments = given;
         for question in &user.questions {
             match gathered(rounds, question) {
-                Gathered::Answer(answer) => arguments.extend(answer),
+                Gathered::Answer(answer) => arguments.values.extend(answer),
                 Gathered::Refused(why) => return Ok(Err(Instead::Refuse(why.to_owned()))),
                 Gathered::Open(..) if !can_ask && !question.is_required() => {}
                 Gathered::Open(..) if !can_ask => {
@@ -223,7 +224,7 @@ impl Judge<'_> {
             Answered::With(_) | Answered::Declined => Instead::Refuse(DECLINED.to_owned()),
             Answered::Cancelled => Instead::Refuse(CANCELLED.to_owned()),
             _ if !meta::declared(self.call.request)?.modes()?.form => {
-                Instead::Refuse(unaskable(self.config, &reason.why))
+                Instead::Refuse(self.unaskable(&reason.why))
             }
             Answered::Not => Instead::Ask(question, PutAgain::No),
             Answered::Badly(why) => Instead::Ask(question, PutAgain::Yes(unfit(&why))),
@@ -232,7 +233,7 @@ impl Judge<'_> {
 
     /// Why a person has to confirm an order that these arguments made; `None` where nobody has to. What a configured tool
     /// does with an argument vector is its author's choice, and is no matter of the rules.
-    fn reason(self, order: &Order, arguments: &Map<String, Value>) -> Option<Reason> {
+    fn reason(self, order: &Order, arguments: &Given) -> Option<Reason> {
         match (self.called, &order.spec.command) {
             (Called::Configured(tool), command) => {
                 let own = tool.confirmation(arguments);
@@ -243,6 +244,25 @@ impl Judge<'_> {
             }
             (Called::Run(_), command) => self.rule(command),
         }
+    }
+
+    /// What a model is told whose client cannot ask its person. A person can type the command of a call of `run`; that of a
+    /// configured tool nobody was told, and there may be no `run`.
+    fn unaskable(self, why: &str) -> String {
+        let how = match (self.called, self.config.run_command.as_deref()) {
+            (Called::Configured(_), _) => {
+                "call the tool from a client that can ask them, or change what the server's configuration says of it"
+                    .to_owned()
+            }
+            (Called::Run(_), None) => format!("run it in a terminal{IN_TERMINAL}"),
+            (Called::Run(_), Some(command)) => {
+                format!("run it in a terminal: with `{command}` and the command{IN_TERMINAL}")
+            }
+        };
+        format!(
+            "the command was not run: a person has to confirm it. {why}. This client cannot ask them, as it does not declare \
+             the capability `elicitation` with forms. Tell them what you want to run and why: they can {how}"
+        )
     }
 
     fn rule(self, command: &Command) -> Option<Reason> {
@@ -282,6 +302,9 @@ fn gathered(rounds: &mut Rounds<'_>, asks: &UserQuestion) -> Gathered {
     }
 }
 
+const IN_TERMINAL: &str =
+    ", where nobody is asked, or change the rule in the server's configuration";
+
 const NOT_GIVEN: &str = "nothing was run: the user who was asked for arguments of this tool did not want to give them. Do \
     not call again unless they ask for it";
 
@@ -316,16 +339,4 @@ const CANCELLED: &str = "the command was not run: the person who was asked to co
 /// Why a person is asked again.
 fn unfit(why: &str) -> String {
     format!("The last answer could not be used: {why}.")
-}
-
-/// What a model is told whose client cannot ask its person.
-fn unaskable(config: &Config, why: &str) -> String {
-    let command = config.run_command.as_deref();
-    let how = command.map(|command| format!(": with `{command}` and the command"));
-    format!(
-        "the command was not run: a person has to confirm it. {why}. This client cannot ask them, as it does not declare \
-         the capability `elicitation` with forms. Tell them what you want to run and why: they can run it in a terminal\
-         {}, where nobody is asked, or change the rule in the server's configuration",
-        how.unwrap_or_default()
-    )
 }

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::call_tool::Call;
 use crate::config::Config;
+use crate::json::repeated;
 use crate::limits::{ARGUMENTS_BYTES, ECHOED_CHARS, LISTED_TOOLS};
 use crate::meta::Client;
 use crate::rpc::RpcError;
-use crate::rpc::members::{object, present, read, repeated, string};
+use crate::rpc::members::{object, present, string};
 use crate::text::shorten;
 use crate::tool::configured::Tool;
+use crate::tool::given::{Given, Unreadable};
 use crate::tool::run::{Arguments, Policy};
 use crate::tool::{Mode, Wanted};
 
@@ -24,13 +25,6 @@ struct Params<'a> {
     /// `null` counts as none, as some models write it for a tool's optional parts.
     #[serde(default, borrow)]
     arguments: Option<&'a RawValue>,
-}
-
-/// The argument of `run` that is an object itself.
-#[derive(Deserialize)]
-struct Inner<'a> {
-    #[serde(default, borrow)]
-    env: Option<&'a RawValue>,
 }
 
 /// The tool that is called.
@@ -94,30 +88,28 @@ impl<'a> Called<'a> {
     ///
     /// # Errors
     /// [`RpcError::InvalidParams`] where they are no object.
-    pub(super) fn arguments(
-        self,
-        call: Call<'_>,
-    ) -> Result<Result<Map<String, Value>, String>, RpcError> {
+    pub(super) fn arguments(self, call: Call<'_>) -> Result<Result<Given, String>, RpcError> {
         let params: Params<'_> = object("params", call.request.params)?;
         let Some(raw) = params.arguments else {
-            return Ok(Ok(Map::new()));
+            return Ok(Ok(Given::default()));
         };
         let arguments = object::<BTreeMap<String, &RawValue>>("arguments", Some(raw))?;
-        Ok(match self.given_twice(raw) {
+        Ok(match repeated(raw.get()) {
             Some(argument) => Err(self.repeated(argument)),
-            None => self
-                .values(arguments)
+            None => Given::read(arguments)
+                .map_err(|unreadable| self.unreadable(unreadable))
                 .and_then(|given| self.measured(given)),
         })
     }
 
     /// The same arguments, where they are not too long to be looked at any further; the text that tells the model so
     /// otherwise. Measures the JSON and not the strings: one control character is six bytes in a record.
-    pub(super) fn measured(
-        self,
-        arguments: Map<String, Value>,
-    ) -> Result<Map<String, Value>, String> {
-        let bytes: usize = arguments.values().map(|it| it.to_string().len()).sum();
+    pub(super) fn measured(self, arguments: Given) -> Result<Given, String> {
+        let bytes: usize = arguments
+            .values
+            .values()
+            .map(|it| it.to_string().len())
+            .sum();
         if bytes <= ARGUMENTS_BYTES {
             return Ok(arguments);
         }
@@ -128,32 +120,13 @@ impl<'a> Called<'a> {
     }
 
     /// What a call with these arguments asks for; the text that tells the model what is wrong with them otherwise.
-    pub(super) fn wanted(self, arguments: &Map<String, Value>) -> Result<Wanted, String> {
+    pub(super) fn wanted(self, arguments: &Given) -> Result<Wanted, String> {
         match self {
-            Self::Run(policy) => Arguments::parse(Some(arguments), policy).map(Wanted::of_run),
-            Self::Configured(tool) => tool.wanted(Some(arguments)),
+            Self::Run(policy) => {
+                Arguments::parse(Some(&arguments.values), policy).map(Wanted::of_run)
+            }
+            Self::Configured(tool) => tool.wanted(arguments),
         }
-    }
-
-    /// The arguments as values; the text that tells the model which one cannot be read otherwise.
-    fn values(self, arguments: BTreeMap<String, &RawValue>) -> Result<Map<String, Value>, String> {
-        let read = |(name, raw)| match read(raw) {
-            Ok(value) => Ok((name, value)),
-            Err(why) => Err(self.unreadable(name, why)),
-        };
-        arguments.into_iter().map(read).collect()
-    }
-
-    /// The first argument, or variable in the `env` of `run`, that is given twice.
-    fn given_twice(self, arguments: &RawValue) -> Option<String> {
-        if let Some(name) = repeated(arguments) {
-            return Some(name);
-        }
-        let Self::Run(_) = self else {
-            return None;
-        };
-        let inner: Inner<'_> = serde_json::from_str(arguments.get()).ok()?;
-        Some(format!("env.{}", repeated(inner.env?)?))
     }
 
     fn repeated(self, argument: String) -> String {
@@ -163,7 +136,8 @@ impl<'a> Called<'a> {
         }
     }
 
-    fn unreadable(self, argument: String, why: String) -> String {
+    fn unreadable(self, unreadable: Unreadable) -> String {
+        let Unreadable { argument, why } = unreadable;
         match self {
             Self::Run(_) => Arguments::unreadable(argument, why),
             Self::Configured(tool) => tool.unreadable(&argument, &why),

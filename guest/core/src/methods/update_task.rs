@@ -11,7 +11,7 @@ use super::task_request::{acknowledged, task_id};
 use crate::imports::{JobState, World};
 use crate::input::{Asked, fitting};
 use crate::outcome::{Context, Outcome};
-use crate::rpc::members::{object, present};
+use crate::rpc::members::{entries, object, present};
 use crate::rpc::{Request, RpcError};
 use crate::task::durable::Loaded;
 use crate::task::lookup::lookup;
@@ -34,7 +34,7 @@ pub(super) fn handle(
 ) -> Result<Outcome, RpcError> {
     let task_id = task_id(request)?;
     let params: Params<'_> = object("params", request.params)?;
-    let answers: BTreeMap<String, &RawValue> = object("inputResponses", params.input_responses)?;
+    let answers = entries("inputResponses", params.input_responses)?;
     let loaded = lookup(world, cx, &task_id)?;
     if !answers.is_empty() {
         answer(world, &loaded, &answers)?;

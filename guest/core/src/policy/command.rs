@@ -1,122 +1,27 @@
 //! What one simple command runs: itself, or through programs that run others.
 
-use super::limits::DEPTH;
+use super::limits::{DEPTH, RUNNER_LEVELS};
 use super::line::{self, Script};
 use super::pattern::{Candidate, End, Place};
-use super::word::Word;
+use super::programs::{
+    Kind, announces_line, attached_line, hides, is, is_more_than_runner, is_run_variable,
+    is_runner, is_word_before_builtins,
+};
+use super::shell::{Told, names_file, told};
+use super::word::{Piece, Word};
 
 /// What may stand before a command without being one.
 const RESERVED: [&str; 13] = [
     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac",
 ];
 
-/// Programs, and words of a shell, whose later arguments are a command.
-const RUNNERS: [&str; 41] = [
-    "backburner",
-    "builtin",
-    "busybox",
-    "chroot",
-    "chrt",
-    "command",
-    "coproc",
-    "doas",
-    "env",
-    "exec",
-    "find",
-    "flock",
-    "function",
-    "gosu",
-    "ionice",
-    "nice",
-    "nohup",
-    "nsenter",
-    "numactl",
-    "parallel",
-    "pkexec",
-    "runuser",
-    "script",
-    "setpriv",
-    "setsid",
-    "ssh",
-    "stdbuf",
-    "strace",
-    "su",
-    "su-exec",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "time",
-    "timeout",
-    "toybox",
-    "trap",
-    "unshare",
-    "watch",
-    "xargs",
-    "xvfb-run",
-];
-
-/// Those of them whose first argument that is no option is not the command yet.
-const WITH_OWN_ARGUMENT: [&str; 14] = [
-    "backburner",
-    "chroot",
-    "chrt",
-    "coproc",
-    "find",
-    "flock",
-    "function",
-    "gosu",
-    "nsenter",
-    "runuser",
-    "ssh",
-    "su",
-    "su-exec",
-    "taskset",
-];
-
-/// Those of them that add arguments from what they read.
-const READERS: [&str; 2] = ["parallel", "xargs"];
-
-/// Those of them to which an argument may be a whole shell line.
-const LINE_RUNNERS: [&str; 10] = [
-    "backburner",
-    "flock",
-    "parallel",
-    "runuser",
-    "script",
-    "ssh",
-    "su",
-    "trap",
-    "watch",
-    "env",
-];
-
-/// Shells, which run what they read where they are not told what to run.
-const SHELLS: [&str; 9] = [
-    "ash", "bash", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh",
-];
-
-/// The long options of shells that are followed by a word of their own. One dash is enough for them.
-const WITH_VALUE: [&str; 2] = ["init-file", "rcfile"];
-
-/// Their other long options, which are no clusters of letters where they have one dash.
-const LONG: [&str; 14] = [
-    "debug",
-    "debugger",
-    "dump-po-strings",
-    "dump-strings",
-    "help",
-    "login",
-    "noediting",
-    "noprofile",
-    "norc",
-    "posix",
-    "pretty-print",
-    "restricted",
-    "verbose",
-    "version",
-];
-
 const UNKNOWN_NAME: &str = "the name of a command is only known when it runs";
+
+const UNCLEAR_SHELL: &str = "a shell is told what to run in a way that is not looked at";
+
+const READ: &str = "what it reads is run";
+
+const HIDDEN: &str = "it has something run later, or in the place of something else";
 
 /// Who looks at what is run.
 pub(super) trait Visitor {
@@ -125,12 +30,18 @@ pub(super) trait Visitor {
 
     /// It cannot be told what is run, for this reason.
     fn doubt(&mut self, why: &'static str);
+
+    /// Whether nothing that is still to come changes anything.
+    fn knows_enough(&self) -> bool;
 }
 
 /// Shows everything that a shell line may run, which is nested this deep in others.
 pub(super) fn visit_line(line: &str, depth: u32, visitor: &mut impl Visitor) {
     if depth > DEPTH {
         return visitor.doubt(line::TOO_DEEP);
+    }
+    if visitor.knows_enough() {
+        return;
     }
     let Script { commands, doubt } = line::read(line, depth);
     if let Some(why) = doubt {
@@ -143,6 +54,12 @@ pub(super) fn visit_line(line: &str, depth: u32, visitor: &mut impl Visitor) {
 
 /// Shows everything that these words may run as a command.
 pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
+    if depth > DEPTH {
+        return visitor.doubt(line::TOO_DEEP);
+    }
+    if words.iter().any(hides_command) {
+        visitor.doubt(HIDDEN);
+    }
     let Some(start) = words.iter().position(|word| !is_before_command(word)) else {
         return;
     };
@@ -150,7 +67,6 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
     let Some(name) = words[0].base_name() else {
         return visitor.doubt(UNKNOWN_NAME);
     };
-    let name = name.as_str();
     if name == "case" {
         return visitor.doubt("what a `case` runs is not looked for");
     }
@@ -159,15 +75,46 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
         place: Place::First,
         end: End::Known,
     });
-    let (arguments, nested) = (&words[1..], (depth + 1, visitor));
-    if SHELLS.contains(&name) {
-        visit_shell(arguments, nested);
+    visit_arguments(&name, &words[1..], (depth + 1, visitor));
+}
+
+/// Shows what a program runs by its arguments.
+fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let texts: Vec<String> = arguments.iter().map(Word::line).collect();
+    if hides(name, texts.iter().map(String::as_str)) {
+        visitor.doubt(HIDDEN);
+    } else if is(name, Kind::Shell) {
+        visit_shell(arguments, (depth, visitor));
+    } else if is(name, Kind::Source) {
+        if arguments.first().is_some_and(|word| !names_file(word)) {
+            visitor.doubt(READ);
+        }
     } else if name == "eval" {
-        let words: Vec<String> = arguments.iter().map(Word::line).collect();
-        visit_line(&words.join(" "), depth + 1, nested.1);
-    } else if RUNNERS.contains(&name) && !only_asks(name, arguments) {
-        visit_runner(name, arguments, nested);
+        visit_line(&texts.join(" "), depth, visitor);
+    } else if is_runner(name) {
+        if !only_asks(name, arguments) {
+            visit_runner(name, &filled(name, arguments), (depth, visitor));
+        }
+    } else if let Some(place) = arguments.iter().position(is_shell)
+        && let Told::Line(line) = told(&arguments[place + 1..])
+    {
+        // Whatever the program is, it has been given this to run.
+        visit_line(&line.line(), depth, visitor);
     }
+}
+
+/// Whether a word says what is run in another place: by the value of a variable that a shell runs, or by a substitution
+/// that a shell makes of the text where it computes.
+fn hides_command(word: &Word) -> bool {
+    let line = word.line();
+    let name = line
+        .split_once('=')
+        .map(|(name, _)| name.trim_end_matches('+'));
+    name.is_some_and(is_run_variable) || line.contains("[$(") || line.contains("[`")
+}
+
+fn is_shell(word: &Word) -> bool {
+    is_named(word, |name| is(name, Kind::Shell))
 }
 
 /// Whether nothing is run: `command -v` looks a command up, and of our own program only `run` runs any, which may stand
@@ -199,42 +146,136 @@ fn is_assignment(word: &Word) -> bool {
         && !name.starts_with(|it: char| it.is_ascii_digit())
 }
 
+/// The arguments of a program, in which what it will put in is unknown.
+fn filled(name: &str, arguments: &[Word]) -> Vec<Word> {
+    let (marker, piece) = match name {
+        "find" => (Some(("{}".to_owned(), None)), Piece::Glob),
+        "parallel" => (Some(("{}".to_owned(), None)), Piece::Unknown),
+        "xargs" => (marker(arguments), Piece::Unknown),
+        _ => (None, Piece::Unknown),
+    };
+    let Some((marker, own)) = marker.filter(|(marker, _)| !marker.is_empty()) else {
+        return arguments.to_vec();
+    };
+    let filled = arguments.iter().enumerate().map(|(place, word)| match own {
+        // It belongs to the option before it.
+        Some(own) if own == place => Word::literal("-I"),
+        _ => word.filled(&marker, &piece),
+    });
+    filled.collect()
+}
+
+/// What `xargs` puts in the place of, and where that is named if in a word of its own.
+fn marker(arguments: &[Word]) -> Option<(String, Option<usize>)> {
+    // Those of its options that are followed by a word of their own.
+    let takes_word = |word: &Word| {
+        word.text()
+            .is_some_and(|text| text.len() == 2 && text.ends_with(|it| "adEILnPs".contains(it)))
+    };
+    let is_own = |place: &usize| {
+        let before = place.checked_sub(1).map(|before| &arguments[before]);
+        arguments[*place].beginning().starts_with('-') || before.is_some_and(takes_word)
+    };
+    let mut own = (0..arguments.len()).take_while(is_own);
+    own.find_map(|place| {
+        let text = arguments[place].line();
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, marker) = long.split_once('=').unwrap_or((long, "{}"));
+            return (name == "replace").then(|| (marker.to_owned(), None));
+        }
+        let (_, rest) = text.strip_prefix('-')?.split_once(['I', 'i'])?;
+        let next = arguments.get(place + 1);
+        match (rest, text.contains('I')) {
+            ("", true) => Some((next?.line(), Some(place + 1))),
+            ("", false) => Some(("{}".to_owned(), None)),
+            (rest, _) => Some((rest.to_owned(), None)),
+        }
+    })
+}
+
 /// Shows what a runner runs. Which of its arguments are its own is not looked for, so any may begin the command.
 fn visit_runner(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     let is_own = |word: &&Word| {
         let beginning = word.beginning();
         is_assignment(word) || beginning.starts_with(|it: char| it == '-' || it.is_ascii_digit())
     };
-    let first = arguments.iter().find(|word| !is_own(word));
-    let takes_lines = LINE_RUNNERS.contains(&name);
-    let is_unknown = |word: &Word| word.text().is_none() && !(takes_lines && is_line(&word.line()));
-    if first.is_some_and(is_unknown) && !WITH_OWN_ARGUMENT.contains(&name) {
-        visitor.doubt(UNKNOWN_NAME);
+    // What is behind the first one is behind all of them.
+    let place = match is_word_before_builtins(name) {
+        true => arguments.iter().position(|word| !is_own(&word)),
+        false => arguments
+            .iter()
+            .position(|word| is_named(word, is_more_than_runner)),
+    };
+    // First, as of what is nested too deeply nothing more has to be known.
+    if let Some(place) = place {
+        visit(&arguments[place..], depth + RUNNER_LEVELS, visitor);
+    }
+    if visitor.knows_enough() {
+        return;
+    }
+    let others: Vec<&Word> = arguments.iter().filter(|word| !is_own(word)).collect();
+    if let Some(why) = doubt(name, arguments, &others) {
+        visitor.doubt(why);
     }
     visitor.candidate(&Candidate {
         words: arguments,
         place: Place::Anywhere,
-        end: if READERS.contains(&name) {
+        end: if is(name, Kind::Reader) {
             End::Unknown
         } else {
             End::Known
         },
     });
-    if takes_lines {
-        let lines = arguments
-            .iter()
-            .map(Word::line)
-            .filter(|text| is_line(text));
-        lines.for_each(|line| visit_line(&line, depth, visitor));
+    if is(name, Kind::ShellBehindDashes)
+        && let Some(place) = arguments.iter().position(|word| word.line() == "--")
+    {
+        visit_shell(&arguments[place + 1..], (depth, visitor));
     }
-    // A shell may be among what it runs. What is behind the first one is behind all of them.
-    let is_shell = |word: &Word| {
-        let name = word.base_name().unwrap_or_default();
-        name == "eval" || SHELLS.contains(&name.as_str())
+    // Another one to which an argument may be a line looks at all behind it.
+    let end = place.filter(|place| is_named(&arguments[*place], |name| is(name, Kind::Line)));
+    for line in lines(name, &arguments[..end.unwrap_or(arguments.len())]) {
+        visit_line(&line, depth, visitor);
+    }
+}
+
+fn is_named(word: &Word, is_it: impl Fn(&str) -> bool) -> bool {
+    word.base_name().is_some_and(|name| is_it(&name))
+}
+
+/// Why it cannot be told what a runner runs; `None` where it can. `others` are the arguments that are no options.
+fn doubt(name: &str, arguments: &[Word], others: &[&Word]) -> Option<&'static str> {
+    let takes_lines = is(name, Kind::Line);
+    let is_unknown =
+        |word: &&Word| word.text().is_none() && !(takes_lines && is_line(&word.line()));
+    if !is(name, Kind::OwnArgument) && others.first().is_some_and(is_unknown) {
+        return Some(UNKNOWN_NAME);
+    }
+    let announces = |word: &Word| announces_line(name, &word.line());
+    let is_told = others.len() > usize::from(is(name, Kind::ShellBehindOwn));
+    if is(name, Kind::ShellElse) && !is_told && !arguments.iter().any(announces) {
+        return Some(UNCLEAR_SHELL);
+    }
+    let is_read = match others.last() {
+        None => name == "parallel",
+        Some(last) => is(name, Kind::Reader) && is_named(last, is_runner),
     };
-    if let Some(place) = arguments.iter().position(is_shell) {
-        visit(&arguments[place..], depth, visitor);
+    // `\_` stands for a blank there.
+    let is_escaped = |word: &Word| word.line().contains('\\');
+    let is_split = name == "env" && arguments.iter().any(announces);
+    if is_split && arguments.iter().any(is_escaped) {
+        return Some(UNKNOWN_NAME);
     }
+    is_read.then_some(READ)
+}
+
+/// The shell lines among the arguments of a runner.
+fn lines(name: &str, arguments: &[Word]) -> Vec<String> {
+    let texts = arguments.iter().map(Word::line);
+    let lines = texts.filter_map(|text| match attached_line(name, &text) {
+        Some(line) => Some(line.to_owned()),
+        None => (is(name, Kind::Line) && is_line(&text)).then_some(text),
+    });
+    lines.collect()
 }
 
 /// Whether a text is more than a word to a shell.
@@ -245,56 +286,10 @@ fn is_line(text: &str) -> bool {
 
 /// Shows what a shell is told to run by its arguments.
 fn visit_shell(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let mut rest = arguments.iter();
-    let mut is_line_next = false;
-    while let Some(word) = rest.next() {
-        match shell_option(&word.beginning()) {
-            Some(ShellOption::Unclear) => break,
-            Some(ShellOption::Long { values }) => rest.by_ref().take(values).for_each(drop),
-            Some(ShellOption::Letters { values, is_line }) => {
-                rest.by_ref().take(values).for_each(drop);
-                is_line_next |= is_line;
-            }
-            // A script in a file is a program like any other.
-            None if is_line_next => return visit_line(&word.line(), depth, visitor),
-            None => return,
-        }
+    match told(arguments) {
+        Told::Line(line) => visit_line(&line.line(), depth, visitor),
+        // A script in a file is a program like any other.
+        Told::Script(word) if names_file(word) => {}
+        Told::Script(_) | Told::Unclear => visitor.doubt(UNCLEAR_SHELL),
     }
-    visitor.doubt("a shell is told what to run in a way that is not looked at");
-}
-
-/// What a word says to a shell that begins as its options do.
-enum ShellOption {
-    /// A long option, and how many words behind it are its own.
-    Long { values: usize },
-    /// One-letter options, how many words behind them are theirs, and whether a line to run follows.
-    Letters { values: usize, is_line: bool },
-    /// That it is told what to run in another way.
-    Unclear,
-}
-
-/// What a word says to a shell; `None` where it is no option.
-///
-/// *Source:* POSIX.1-2024, sh, Options; Bash Reference Manual, Invoking Bash.
-fn shell_option(text: &str) -> Option<ShellOption> {
-    let letters = text.strip_prefix(['-', '+'])?;
-    let name = letters.trim_start_matches('-');
-    if text == "-" || name.starts_with("command") {
-        return Some(ShellOption::Unclear);
-    }
-    if WITH_VALUE.contains(&name) {
-        return Some(ShellOption::Long { values: 1 });
-    }
-    if letters.starts_with('-') || LONG.contains(&name) {
-        return Some(ShellOption::Long { values: 0 });
-    }
-    let is_on = text.starts_with('-');
-    if is_on && letters.contains('s') {
-        return Some(ShellOption::Unclear);
-    }
-    Some(ShellOption::Letters {
-        // Each takes the next word that is left, wherever it stands among the letters.
-        values: letters.matches(['o', 'O']).count(),
-        is_line: is_on && letters.contains('c'),
-    })
 }

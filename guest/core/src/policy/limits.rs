@@ -17,6 +17,10 @@ pub(super) const WORD_CHARS: usize = 4_096;
 /// shallow enough for an instance's stack. A line that goes deeper counts as one that cannot be read.
 pub(super) const DEPTH: u32 = 20;
 
+/// As how many levels a runner among the arguments of another one counts, of [`DEPTH`]: its arguments are all looked at anew,
+/// so that a chain of many would take long. Six of them are more than a person writes.
+pub(super) const RUNNER_LEVELS: u32 = 3;
+
 /// How far a look ahead in a line goes, in characters: further than most sets of characters and lists of words that a
 /// person writes, and near enough that a line of nothing but brackets is read in time. Where it ends first, there may be
 /// such a set or list.

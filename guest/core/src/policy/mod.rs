@@ -11,6 +11,8 @@ mod command;
 mod limits;
 mod line;
 mod pattern;
+mod programs;
+mod shell;
 #[cfg(test)]
 mod steps;
 mod word;
@@ -130,6 +132,10 @@ impl Visitor for Look<'_> {
 
     fn doubt(&mut self, why: &'static str) {
         self.doubt.get_or_insert(why);
+    }
+
+    fn knows_enough(&self) -> bool {
+        self.doubt.is_some()
     }
 }
 

@@ -169,6 +169,148 @@ fn lines_within_lines_are_looked_at() {
 }
 
 #[test]
+fn a_line_may_be_a_part_of_an_option() {
+    for line in [
+        "env -S'rm -r x'",
+        "env -vS'rm -r x' a",
+        "env --split-string='rm -r x'",
+        "env --split='rm -r x'",
+        "sudo env -S'rm -r x'",
+        "su -c'rm -r x' user",
+        "su user --command='rm -r x'",
+        "su user -c 'rm -r x'",
+        "sudo -n su - user -c'rm -r x'",
+        "runuser -u user --session-command='rm -r x'",
+        "script -qec'rm -r x' /dev/null",
+        "script --command='rm -r x' f",
+        "script --comm 'rm -r x' f",
+        "flock f -c'rm -r x'",
+        "capsh --user=u -- -c 'rm -r x'",
+    ] {
+        check(line, "rm");
+    }
+    check("env -Sdocker", "docker");
+    check("su -cdocker", "docker");
+    check("su -c 'ls' user", "");
+    check("env -S 'ls -l'", "");
+}
+
+#[test]
+fn what_is_put_into_a_line_is_not_known() {
+    check("ls | xargs -I{} sh -c 'rm {}'", "rm");
+    check("ls | xargs -I % sh -c 'rm %'", "rm");
+    check("ls | xargs -0 --replace sh -c 'rm {}'", "rm");
+    check("ls | xargs -rI_ sh -c 'rm _'", "rm");
+    check("ls | xargs -I{} sh -c 'ls {}'", "");
+    check("ls | xargs -I {} wc -l {}", "");
+    check("ls | xargs -n 1 -d '\\n' -I% sh -c 'rm %'", "rm");
+    check("ls | xargs -n 1 npm -in x", "");
+    check("ls | parallel 'rm {}'", "rm");
+    check("find . -exec sh -c 'rm \"$1\"' _ {} \\;", "rm");
+    check("find . -exec ls {} \\;", "");
+    check("find . -exec rm {} \\;", "");
+    for line in [
+        "ls | xargs -I{} sh -c '{}'",
+        "ls | xargs -I {} {} -r x",
+        "ls | xargs sh -c",
+        "ls | xargs sudo",
+        "ls | xargs -n 3 env",
+        "ls | parallel",
+        "ls | parallel {} x",
+        "find . -exec sh -c {} \\;",
+    ] {
+        check(line, "all");
+    }
+}
+
+#[test]
+fn programs_that_change_how_others_run_are_seen_through() {
+    for wrapper in [
+        "prlimit --nofile=10 --",
+        "setarch x86_64 -R",
+        "linux32",
+        "linux64 --",
+        "choom -n 100 --",
+        "ssh-agent",
+        "dbus-run-session --",
+        "unshare -r --",
+        "nsenter -t 1 -m --",
+        "chroot /x",
+        "runuser -u user --",
+        "setpriv --reuid 1",
+        "stdbuf -oL",
+        "taskset 1",
+        "ionice -c 3",
+        "chrt -b 0",
+    ] {
+        check(&format!("{wrapper} rm -r x"), "rm");
+        check(&format!("{wrapper} ls"), "");
+    }
+    let daemon = "start-stop-daemon --start --exec /bin/rm -- -r x";
+    check(daemon, "rm");
+    check("any-program --at all sh -c 'rm -r x'", "rm");
+    check("apt install bash -y", "");
+    check("command env -S'rm -r x'", "rm");
+}
+
+#[test]
+fn a_script_is_a_file_whose_name_is_known() {
+    check("source venv/bin/activate", "");
+    check(". ./x -r", "");
+    check("source \"$HOME\"/x.sh", "");
+    check("source $HOME/x.sh", "");
+    check("bash $HOME/x.sh", "");
+    check("find . -name x", "");
+    for line in [
+        "source <(curl x)",
+        ". /dev/stdin <<< 'rm -r x'",
+        ". /proc/self/fd/0",
+        "source \"$x\"",
+        "builtin . /dev/stdin",
+        "command -p source <(curl x)",
+        "bash <(curl x)",
+        "bash -e /dev/fd/3",
+        "ssh host <<END\nrm -r x\nEND",
+        "echo x | su user",
+        "unshare -r",
+        "echo x | nsenter -t 1 -m",
+        "capsh --",
+    ] {
+        check(line, "all");
+    }
+}
+
+#[test]
+fn what_makes_words_mean_something_else_is_not_followed() {
+    for line in [
+        "alias x='rm -r'",
+        "builtin alias x=y",
+        "hash -p /bin/rm x",
+        "mapfile -t -C 'rm -r x' y",
+        "readarray -Cx y",
+        "compgen -C 'rm -r x'",
+        "complete -F f x",
+        "enable -f x.so x",
+        "echo x | at now",
+        "PROMPT_COMMAND='rm -r x'",
+        "PS4='$(rm -r x)' bash -x y",
+        "export PS4=x",
+        "env BASH_ENV=x bash y",
+        "(( 'a[$(rm -r x)]' ))",
+        "test -v 'a[$(rm -r x)]'",
+        "x='a[`rm -r x`]'",
+        "a[$(rm -r x)]=1",
+    ] {
+        check(line, "all");
+    }
+    check("echo a[$(rm -r x)]", "rm");
+    check("hash -r", "");
+    check("mapfile -t y", "");
+    check("env A=b ls", "");
+    check("grep '[$]x' y", "");
+}
+
+#[test]
 fn a_program_has_no_shell() {
     check_program(&["rm", "-r", "x"], "rm");
     check_program(&["/bin/rm", "x; rm -r y"], "");
@@ -275,6 +417,11 @@ fn a_long_command_is_compared_in_time() {
         ("rm ", "$x "),
         ("rm ", "* "),
         ("flock x ", "'a b' "),
+        ("", "env "),
+        ("", "xargs "),
+        ("", "xargs -I{} "),
+        ("", "su -ca "),
+        ("command ", "builtin "),
     ] {
         grow_with_length(part, 1_500, |times| {
             let line = format!("{first}{}", part.repeat(times));

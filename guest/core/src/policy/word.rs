@@ -88,13 +88,38 @@ impl Word {
     /// What is behind its last `/`: the name of a program without its directory. `None` where that is not known, or may be
     /// several words.
     pub(super) fn base_name(&self) -> Option<String> {
+        let is_one = self.spread == Spread::One || self.is_known();
+        self.file_name().filter(|_| is_one)
+    }
+
+    /// What is behind its last `/`, however many words what is before that may be; `None` where it is not known.
+    pub(super) fn file_name(&self) -> Option<String> {
         let parts = self.pieces.rsplit(|piece| *piece == Piece::Character('/'));
         let base = parts.into_iter().next().unwrap_or_default();
-        let is_one = self.spread == Spread::One || self.is_known();
-        base.iter()
-            .map(known)
-            .collect::<Option<_>>()
-            .filter(|_| is_one)
+        base.iter().map(known).collect()
+    }
+
+    /// The same word with this piece wherever the text stands in it, which is not empty.
+    pub(super) fn filled(&self, text: &str, piece: &Piece) -> Self {
+        let text: Vec<Piece> = text.chars().map(Piece::Character).collect();
+        let mut pieces = Vec::with_capacity(self.pieces.len());
+        let mut rest = self.pieces.as_slice();
+        while let Some((first, behind)) = rest.split_first() {
+            match rest.strip_prefix(text.as_slice()) {
+                Some(after) => {
+                    pieces.push(piece.clone());
+                    rest = after;
+                }
+                None => {
+                    pieces.push(first.clone());
+                    rest = behind;
+                }
+            }
+        }
+        Self {
+            pieces,
+            spread: self.spread,
+        }
     }
 
     /// Its text as a part of a shell line, in which a shell expands later what is not known yet.

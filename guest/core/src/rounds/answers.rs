@@ -1,10 +1,13 @@
 //! What a client says that its person answered.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::input::{Form, fitting};
+use crate::json::are_equal;
 
 /// An answer to a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +24,16 @@ pub(super) enum Reply {
 
 /// What [`fitting`] gives.
 #[derive(Deserialize)]
-#[serde(tag = "action", rename_all = "lowercase")]
-enum Fitting {
-    Accept {
-        #[serde(default)]
-        content: Map<String, Value>,
-    },
+struct Fitting {
+    action: Action,
+    #[serde(default)]
+    content: BTreeMap<String, Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    Accept,
     Decline,
     Cancel,
 }
@@ -37,10 +44,25 @@ pub(super) fn reply(form: &Form, response: &RawValue) -> Reply {
         Ok(text) => text,
         Err(why) => return Reply::Unfit(why),
     };
-    match serde_json::from_str(&text) {
-        Ok(Fitting::Accept { content }) => Reply::Accepted(content),
-        Ok(Fitting::Decline) => Reply::Declined,
-        Ok(Fitting::Cancel) => Reply::Cancelled,
-        Err(error) => Reply::Unfit(error.to_string()),
+    let Fitting { action, content } = match serde_json::from_str(&text) {
+        Ok(fitting) => fitting,
+        Err(error) => return Reply::Unfit(error.to_string()),
+    };
+    match action {
+        Action::Accept => values(content).map_or_else(Reply::Unfit, Reply::Accepted),
+        Action::Decline => Reply::Declined,
+        Action::Cancel => Reply::Cancelled,
     }
+}
+
+/// The values of the fields. They are carried as values from here on, so a number has to be one that stays what it is.
+fn values(content: BTreeMap<String, Box<RawValue>>) -> Result<Map<String, Value>, String> {
+    let values = content.into_iter().map(|(name, json)| {
+        let value: Value = serde_json::from_str(json.get()).map_err(|error| error.to_string())?;
+        match value.is_number() && !are_equal(json.get(), &value.to_string()) {
+            true => Err(format!("`{name}` has to be a number of at most 15 digits")),
+            false => Ok((name, value)),
+        }
+    });
+    values.collect()
 }

@@ -7,15 +7,20 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::Question;
+use crate::tool::given::Given;
 
 /// The SHA-256 of something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Digest(String);
 
 /// The digest of a call's arguments. The order of their members and white space make no difference.
-pub(super) fn digest_of_arguments(arguments: &Map<String, Value>) -> Digest {
+pub(super) fn digest_of_arguments(arguments: &Given) -> Digest {
     let mut text = String::new();
-    write_object(&mut text, arguments);
+    write_object(&mut text, &arguments.values);
+    // The commands differ of calls in which the same number is written in two ways.
+    for name in arguments.values.keys() {
+        text.extend(arguments.written(name));
+    }
     digest(&text)
 }
 

@@ -31,6 +31,7 @@ use crate::imports::{Entropy, Store};
 use crate::input::{Form, Open, Requests};
 use crate::rpc::RpcError;
 use crate::task::permit::Confirmation;
+use crate::tool::given::Given;
 
 /// What a call that is made again brings of the round before.
 #[derive(Debug, Default)]
@@ -116,7 +117,7 @@ impl<'a> Rounds<'a> {
     pub(crate) fn take_up(
         store: &mut impl Store,
         subject: Subject<'a>,
-        arguments: &Map<String, Value>,
+        arguments: &Given,
         brought: Brought<'a>,
     ) -> Result<Self, RpcError> {
         let arguments = digest_of_arguments(arguments);

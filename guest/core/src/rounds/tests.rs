@@ -6,6 +6,7 @@ use super::secret::Secret;
 use super::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trust, seal};
 use crate::imports::{Change, Entropy, Entry, Store, StoreError, Versioned};
 use crate::input::Form;
+use crate::tool::given::Given;
 
 /// A store with one key and random bytes that count.
 #[derive(Default)]
@@ -79,12 +80,17 @@ fn take_up<'a>(
         tool: "tool",
         now: 1_000,
     };
-    Rounds::take_up(safe, subject, arguments, brought).expect("it is a state of this call")
+    Rounds::take_up(safe, subject, &Given::from(arguments.clone()), brought)
+        .expect("it is a state of this call")
 }
 
 #[test]
 fn the_order_of_arguments_makes_no_difference_and_all_else_does() {
-    let digest = |text: &str| digest_of_arguments(&serde_json::from_str(text).expect("an object"));
+    let digest = |text: &str| {
+        digest_of_arguments(&Given::from(object(
+            serde_json::from_str(text).expect("JSON"),
+        )))
+    };
     let same = digest(r#"{"a":{"c":[1,{"e":null,"d":"x"}],"b":true}}"#);
     let again = r#" { "a" : { "b" : true, "c" : [ 1, { "d" : "\u0078", "e" : null } ] } } "#;
     assert_eq!(digest(again), same);

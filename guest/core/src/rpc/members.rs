@@ -1,13 +1,14 @@
 //! Reading the members of an object that a client sent, with errors that name the member.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::BTreeMap;
 
-use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::RpcError;
+use crate::json::repeated_outside;
+use crate::limits::ECHOED_CHARS;
+use crate::text::shorten;
 
 /// Reads a member that is there, `null` included: `"id": null` is not the same as no id.
 pub(crate) fn present<'de, D>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error>
@@ -33,6 +34,26 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(
     read(raw).map_err(|why| RpcError::InvalidParams(format!("`{name}` cannot be read: {why}")))
 }
 
+/// Reads the object that `name` stands for, whose members have names that the client chose.
+///
+/// # Errors
+/// As [`object`], and where a name stands in it twice: who answers a question twice has not answered it. What is below is
+/// left to who knows what it is.
+pub(crate) fn entries<'a>(
+    name: &str,
+    raw: Option<&'a RawValue>,
+) -> Result<BTreeMap<String, &'a RawValue>, RpcError> {
+    let entries = object(name, raw)?;
+    match raw.and_then(|raw| repeated_outside(raw.get())) {
+        None => Ok(entries),
+        Some(place) => {
+            let place = shorten(&place, ECHOED_CHARS);
+            let words = format!("`{name}` has `{place}` twice, it has to be given once");
+            Err(RpcError::InvalidParams(words))
+        }
+    }
+}
+
 /// Reads a part of a message.
 ///
 /// # Errors
@@ -56,46 +77,6 @@ fn without_place(error: &serde_json::Error) -> String {
 pub(crate) fn string(name: &str, raw: Option<&RawValue>) -> Result<String, RpcError> {
     let raw = raw.ok_or_else(|| missing(name, "a string"))?;
     serde_json::from_str(raw.get()).map_err(|_| wrong(name, "a string"))
-}
-
-/// The first name that stands in the object twice, or more often; `None` where there is none, and where the text is
-/// no object.
-///
-/// A reader of JSON that keeps the last one, as `serde_json` does, and one that keeps the first would run different
-/// commands for the same call.
-pub(crate) fn repeated(object: &RawValue) -> Option<String> {
-    serde_json::from_str::<Repeated>(object.get()).ok()?.0
-}
-
-/// What [`repeated`] finds.
-struct Repeated(Option<String>);
-
-impl<'de> Deserialize<'de> for Repeated {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(RepeatedVisitor)
-    }
-}
-
-struct RepeatedVisitor;
-
-impl<'de> Visitor<'de> for RepeatedVisitor {
-    type Value = Repeated;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Repeated, M::Error> {
-        let mut names = BTreeSet::new();
-        let mut found = None;
-        while let Some(name) = members.next_key::<String>()? {
-            members.next_value::<IgnoredAny>()?;
-            if let Some(again) = names.replace(name) {
-                found.get_or_insert(again);
-            }
-        }
-        Ok(Repeated(found))
-    }
 }
 
 fn missing(name: &str, expected: &str) -> RpcError {

@@ -14,6 +14,7 @@ use crate::imports::{
 use crate::limits::{CONFLICT_ATTEMPTS, END_BYTES, STORE_VALUE_BYTES};
 use crate::outcome::Context;
 use crate::rpc::RpcError;
+use crate::wording::About;
 
 /// What became of an order.
 #[derive(Debug)]
@@ -77,9 +78,12 @@ pub(crate) fn begin(
             return Ok(begun);
         }
     }
-    Err(RpcError::Internal(
-        "other servers keep using this idempotencyKey: try again",
-    ))
+    Err(RpcError::Internal(match order.about() {
+        About::Run => "other servers keep using this idempotencyKey: try again",
+        About::Configured => {
+            "other servers keep using the key of this call, which is made of the arguments: try again"
+        }
+    }))
 }
 
 /// One attempt; `None` where what it read has changed, by somebody else's writing or its own.
@@ -97,7 +101,7 @@ fn attempt(
     };
     let claim = match slot {
         None => None,
-        Some(slot) => Some((slot, claim(world, cx.now, slot)?)),
+        Some(slot) => Some((slot, claim(world, cx.now, (slot, order.about()))?)),
     };
     match claim {
         None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::UsedUp)),

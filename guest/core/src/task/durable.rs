@@ -7,9 +7,12 @@
 
 use std::ops::Deref;
 
+use super::keys::Owner;
+use super::page::page;
 use super::record::{Facts, State, Stored, TaskRecord, Tombstone, principal_in};
 use super::{TaskId, keys};
 use crate::imports::{Change, Expectation, Store, StoreError, StoreErrorKind, Versioned};
+use crate::limits::OWN_TASKS;
 
 /// A value that the store holds.
 #[derive(Clone, Debug)]
@@ -59,8 +62,8 @@ pub(crate) fn load(store: &mut impl Store, id: &TaskId) -> Result<Found, StoreEr
     }
 }
 
-/// As [`load`], for this principal: a record that cannot be read is nothing, unless it can be told from it that it is
-/// this principal's. Otherwise anybody would learn that there is such a task.
+/// As [`load`], for this principal: a record that cannot be read is nothing, unless it can be told from it, or from the
+/// list of this principal's tasks, that it is theirs. Otherwise anybody would learn that there is such a task.
 ///
 /// # Errors
 /// As [`load`].
@@ -72,10 +75,36 @@ pub(crate) fn load_own(
     let Some(entry) = store.get(&keys::task(id))? else {
         return Ok(Found::Nothing);
     };
-    match read(id, &entry) {
-        Err(_) if principal_in(&entry.value).as_deref() != Some(principal) => Ok(Found::Nothing),
-        found => found,
+    let found = read(id, &entry);
+    if found.is_ok() {
+        return found;
     }
+    let is_own = match principal_in(&entry.value) {
+        Some(owner) => owner == principal,
+        None => is_listed(store, principal, id)?,
+    };
+    if is_own { found } else { Ok(Found::Nothing) }
+}
+
+/// Whether a task is among those of this principal. They are listed by their time, which only the record says.
+fn is_listed(store: &mut impl Store, principal: &str, id: &TaskId) -> Result<bool, StoreError> {
+    // Who cannot be recorded has no tasks.
+    let Ok(owner) = Owner::new(principal) else {
+        return Ok(false);
+    };
+    let (prefix, (limit, pages)) = (owner.tasks(), OWN_TASKS);
+    let mut after: Option<String> = None;
+    for _ in 0..pages {
+        let entries = page(store, &prefix, after.as_deref(), limit)?;
+        if entries.iter().any(|entry| entry.key.ends_with(id.as_str())) {
+            return Ok(true);
+        }
+        match entries.into_iter().last() {
+            Some(last) => after = Some(last.key),
+            None => break,
+        }
+    }
+    Ok(false)
 }
 
 fn read(id: &TaskId, entry: &Versioned) -> Result<Found, StoreError> {

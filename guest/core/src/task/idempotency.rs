@@ -9,6 +9,7 @@ use crate::imports::{
     Change, Expectation, Failure, Jobs, Store, StoreError, StoreErrorKind, World,
 };
 use crate::rpc::RpcError;
+use crate::wording::About;
 
 /// What an idempotency key stands for.
 #[derive(Debug)]
@@ -21,12 +22,16 @@ pub(crate) enum Claim {
     Ending(TaskId),
 }
 
-/// Reads what the key whose entry is at `slot` stands for at `now`. Where that is a task that has expired, its job
+/// Reads what the key of a call of such a tool, whose entry is at `slot`, stands for at `now`. Where that is a task that has expired, its job
 /// is stopped.
 ///
 /// # Errors
 /// [`RpcError::Store`] and [`RpcError::Jobs`].
-pub(crate) fn claim(world: &mut impl World, now: u64, slot: &str) -> Result<Claim, RpcError> {
+pub(crate) fn claim(
+    world: &mut impl World,
+    now: u64,
+    (slot, about): (&str, About),
+) -> Result<Claim, RpcError> {
     let Some(entry) = world.get(slot)? else {
         return Ok(Claim::Free(Expectation::Absent));
     };
@@ -34,7 +39,7 @@ pub(crate) fn claim(world: &mut impl World, now: u64, slot: &str) -> Result<Clai
     let id = serde_json::from_str::<TaskId>(&entry.value).map_err(|error| StoreError {
         kind: StoreErrorKind::Corrupt,
         // Not free: nobody knows whether the command has run.
-        detail: format!("what is kept of this idempotencyKey cannot be read: {error}"),
+        detail: format!("what is kept of {} cannot be read: {error}", about.key()),
     })?;
     Ok(match load(world, &id)? {
         Found::Task(loaded) if !loaded.facts.have_expired(now) => Claim::Taken(Box::new(loaded)),

@@ -112,7 +112,12 @@ impl Owner {
 
     /// Where it says that a task of this owner was created at `time`, in milliseconds since 1970.
     pub(crate) fn task(&self, time: u64, id: &TaskId) -> String {
-        format!("owner/{}/{time:020}/{}", self.0, id.as_str())
+        format!("{}{time:020}/{}", self.tasks(), id.as_str())
+    }
+
+    /// The prefix of all tasks of this owner.
+    pub(crate) fn tasks(&self) -> String {
+        format!("owner/{}/", self.0)
     }
 
     /// How many bytes an idempotency key of this owner may have in calls of this configured tool, or of `run`.

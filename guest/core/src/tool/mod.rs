@@ -5,7 +5,7 @@
 mod base64;
 pub(crate) mod catalogue;
 pub(crate) mod configured;
-mod json;
+pub(crate) mod given;
 mod limits;
 mod path;
 mod quote;

@@ -46,6 +46,11 @@ impl FakeStore {
         self.entries.insert(key.to_owned(), written);
     }
 
+    /// Deletes behind the core's back.
+    pub(crate) fn delete(&mut self, key: &str) {
+        self.entries.remove(key);
+    }
+
     fn holds(&self, key: &str, expect: Expectation) -> bool {
         let version = self.entries.get(key).map(|entry| entry.version);
         match expect {

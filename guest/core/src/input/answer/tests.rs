@@ -1,4 +1,4 @@
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::super::form::Form;
@@ -229,4 +229,69 @@ fn a_misfit_says_what_would_fit() {
     let missing = json!({ "action": "accept", "content": {} });
     assert_eq!(misfit(&form, &missing), "`f` is missing");
     assert!(misfit(&form, &json!(1)).starts_with("it has to be an object with `action`"));
+}
+
+#[test]
+fn a_field_that_is_answered_twice_is_not_answered() {
+    let form = one(&json!({ "type": "string" }));
+    for (answer, place) in [
+        (
+            r#"{"action":"accept","content":{"f":"a","f":"b"}}"#,
+            "content.f",
+        ),
+        (
+            r#"{"action":"accept","content":{"f":"a","g":{"h":1,"h":2}}}"#,
+            "content.g.h",
+        ),
+    ] {
+        let answer = RawValue::from_string(answer.to_owned()).expect("it is JSON");
+        let misfit = fitting(&form, &answer).expect_err("it does not fit");
+        assert_eq!(misfit, format!("`{place}` is given twice"));
+    }
+}
+
+/// What a job gets of this number; `None` where it does not fit.
+fn number(field: &Value, number: &str) -> Option<String> {
+    let answer = format!(r#"{{"action":"accept","content":{{"f":{number}}}}}"#);
+    let answer = RawValue::from_string(answer).expect("it is JSON");
+    let fitting = fitting(&one(field), &answer).ok()?;
+    let before = r#"{"action":"accept","content":{"f":"#;
+    let number = fitting.strip_prefix(before)?.strip_suffix("}}")?;
+    Some(number.to_owned())
+}
+
+#[test]
+fn a_number_reaches_the_job_as_it_was_written() {
+    let field = json!({ "type": "number" });
+    for written in [
+        "-0",
+        "1.50",
+        "1e2",
+        "31.245270191439438",
+        "0.1000000000000000055511151231257827",
+        "123456789012345678901234567890",
+    ] {
+        assert_eq!(number(&field, written).as_deref(), Some(written));
+    }
+    assert_eq!(number(&field, "1e400"), None);
+    let most = json!({ "type": "number", "maximum": 1 });
+    assert_eq!(number(&most, "1.00000000000000000001"), None);
+}
+
+#[test]
+fn a_whole_number_is_never_another_one() {
+    let field = json!({ "type": "integer" });
+    for (written, expect) in [
+        ("7", Some("7")),
+        ("7.0", Some("7")),
+        ("7e1", Some("70")),
+        ("-0", Some("0")),
+        ("18446744073709551615", Some("18446744073709551615")),
+        ("123456789012345678901234567890", None),
+        ("1.00000000000000000001", None),
+        ("9007199254740993e0", None),
+        ("1e400", None),
+    ] {
+        assert_eq!(number(&field, written).as_deref(), expect, "{written}");
+    }
 }

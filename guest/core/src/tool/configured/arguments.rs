@@ -5,11 +5,12 @@ use serde_json::{Map, Value, json};
 
 use super::Tool;
 use super::schema::{BadSchema, Schema, Unfit};
-use super::template::{Template, given};
+use super::template::Template;
 use crate::config::{ConfigError, Members, Node};
+use crate::json::{one_line, repeated};
 use crate::limits::ARGUMENTS_BYTES;
 use crate::text::{revealed, shorten, visible};
-use crate::tool::json::one_line;
+use crate::tool::given::Given;
 use crate::tool::limits::{KEY_CHARS, LABEL_CHARS, LISTED_NAMES};
 use crate::tool::quote::named;
 use crate::tool::run::Arguments;
@@ -137,9 +138,8 @@ impl Tool {
     ///
     /// # Errors
     /// In words for the model: what is wrong with the arguments.
-    pub(crate) fn wanted(&self, arguments: Option<&Map<String, Value>>) -> Result<Wanted, String> {
-        let none = Map::new();
-        self.read_call(arguments.unwrap_or(&none))
+    pub(crate) fn wanted(&self, arguments: &Given) -> Result<Wanted, String> {
+        self.read_call(arguments)
             .map_err(|misfit| self.refused(&misfit))
     }
 
@@ -170,8 +170,8 @@ impl Tool {
         ))
     }
 
-    fn read_call(&self, given: &Map<String, Value>) -> Result<Wanted, String> {
-        let arguments = &self.input.accept(given)?;
+    fn read_call(&self, given: &Given) -> Result<Wanted, String> {
+        let arguments = &given.with_values(self.input.accept(&given.values)?);
         let prepared = self.recipe.prepare(arguments)?;
         let tool = self.output.for_call(&self.name, arguments);
         let tool = tool.ok_or("an argument that names the resource is null, it has to be given")?;
@@ -193,7 +193,7 @@ impl Tool {
     }
 
     /// What the task is called: one line, as it stands before a status message.
-    fn label(&self, arguments: &Map<String, Value>) -> String {
+    fn label(&self, arguments: &Given) -> String {
         let made = self
             .label
             .as_ref()
@@ -207,7 +207,7 @@ impl Tool {
         }
     }
 
-    fn key(&self, arguments: &Map<String, Value>) -> Result<Option<String>, String> {
+    fn key(&self, arguments: &Given) -> Result<Option<String>, String> {
         let Some(template) = &self.idempotency_key else {
             return Ok(None);
         };
@@ -227,10 +227,10 @@ impl Tool {
 }
 
 /// The arguments that a text is made of.
-fn subject(template: &Template, arguments: &Map<String, Value>) -> String {
+fn subject(template: &Template, arguments: &Given) -> String {
     let names = template
         .arguments()
-        .filter(|name| given(arguments, name).is_some());
+        .filter(|name| arguments.value(name).is_some());
     let names: Vec<String> = names.map(named).collect();
     match names.as_slice() {
         [] => "the text that is made of the arguments".to_owned(),
@@ -248,6 +248,11 @@ pub(super) fn schema_at(
             let schema = serde_json::from_str(text).map_err(|error| {
                 node.error(format!("is a string, so it has to be JSON: {error}"))
             })?;
+            // It is listed as it was written, and clients may read another one than we do.
+            if let Some(place) = repeated(text) {
+                let place = named(&place);
+                return Err(node.error(format!("has `{place}` twice, it has to be there once")));
+            }
             (schema, one_line(text))
         }
         value => (value.clone(), verbatim.and_then(|raw| one_line(raw.get()))),

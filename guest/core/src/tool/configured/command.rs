@@ -1,11 +1,12 @@
 //! What a configured tool runs, and how the arguments of a call reach it: as words of an argument vector, as variables,
 //! or as standard input. There is no way from an argument into the text of a shell.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::template::{Template, given, in_text};
+use super::template::Template;
 use crate::config::{ConfigError, Members, Node};
 use crate::imports::Command;
+use crate::tool::given::Given;
 use crate::tool::limits::{STRING_BYTES, VARIABLES};
 use crate::tool::path::{absolute, path_at};
 
@@ -80,7 +81,7 @@ impl Recipe {
     ///
     /// # Errors
     /// In words for the model: what cannot be given to a program.
-    pub(super) fn prepare(&self, arguments: &Map<String, Value>) -> Result<Prepared, String> {
+    pub(super) fn prepare(&self, arguments: &Given) -> Result<Prepared, String> {
         let stdin = self.stdin.as_ref();
         let stdin = stdin.and_then(|template| template.render(arguments));
         Ok(Prepared {
@@ -90,7 +91,7 @@ impl Recipe {
         })
     }
 
-    fn variables(&self, arguments: &Map<String, Value>) -> Result<Vec<(String, String)>, String> {
+    fn variables(&self, arguments: &Given) -> Result<Vec<(String, String)>, String> {
         let mut variables = Vec::new();
         for (name, template) in &self.environment {
             if let Some(value) = template.render(arguments) {
@@ -103,7 +104,7 @@ impl Recipe {
 }
 
 impl Words {
-    fn prepare(&self, arguments: &Map<String, Value>) -> Result<Command, String> {
+    fn prepare(&self, arguments: &Given) -> Result<Command, String> {
         let (program, elements) = match self {
             Self::Shell(line) => return Ok(Command::Shell(line.clone())),
             Self::Program(program, elements) => (program, elements),
@@ -117,7 +118,7 @@ impl Words {
 }
 
 impl Element {
-    fn prepare(&self, arguments: &Map<String, Value>) -> Result<Vec<String>, String> {
+    fn prepare(&self, arguments: &Given) -> Result<Vec<String>, String> {
         let mut words = Vec::new();
         for template in &self.0 {
             let Some(made) = made(template, arguments) else {
@@ -133,12 +134,12 @@ impl Element {
 }
 
 /// The words that a template makes, one but for a list; `None` where an argument in it is absent.
-fn made(template: &Template, arguments: &Map<String, Value>) -> Option<Vec<String>> {
+fn made(template: &Template, arguments: &Given) -> Option<Vec<String>> {
     let list = template
         .only_argument()
-        .and_then(|name| given(arguments, name));
-    if let Some(Value::Array(items)) = list {
-        return Some(items.iter().map(in_text).collect());
+        .and_then(|name| arguments.items(name));
+    if list.is_some() {
+        return list;
     }
     Some(vec![template.render(arguments)?])
 }

@@ -10,6 +10,7 @@ use super::schema::Schema;
 use super::template::Template;
 use crate::config::{ConfigError, Members, Node};
 use crate::text::is_scheme;
+use crate::tool::given::Given;
 
 /// What the output of a tool is, before a call fills its templates.
 #[derive(Clone, Debug)]
@@ -61,11 +62,7 @@ impl Kind {
 
     /// What is recorded for a call of the tool of this name; `None` where an argument in the name of its resource is
     /// absent.
-    pub(super) fn for_call(
-        &self,
-        name: &str,
-        arguments: &serde_json::Map<String, Value>,
-    ) -> Option<Recorded> {
+    pub(super) fn for_call(&self, name: &str, arguments: &Given) -> Option<Recorded> {
         let output = match &self.form {
             Form::Fixed(output) => output.clone(),
             Form::Resource { uri, mime_type } => Output::Resource {

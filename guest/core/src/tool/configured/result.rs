@@ -8,9 +8,10 @@ use super::content;
 use super::recorded::{Output, Recorded};
 use super::schema::{Schema, Unfit};
 use crate::imports::{Failure, Jobs};
+use crate::json::{one_line, repeated};
 use crate::text::{rendered, stdout_bytes, stdout_text};
-use crate::tool::json::one_line;
 use crate::tool::limits::{RESULT_BYTES, RESULT_STDOUT_BYTES, UNUSABLE_SHOWN_BYTES};
+use crate::tool::quote::named;
 use crate::tool::{Ended, RawResult, base64, raw, run};
 use crate::wording;
 
@@ -126,13 +127,19 @@ fn is_structured(tool: &Recorded, structured: Option<&Value>) -> Result<(), Stri
     }
 }
 
-/// A text as JSON.
+/// A text as JSON. It is passed on as it was written, so that no two readers may find different things in it.
 fn read(bytes: &[u8]) -> Result<(&str, Value), String> {
     let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
-    match serde_json::from_str(text) {
-        Ok(value) => Ok((text, value)),
-        Err(_) if text.trim().is_empty() => Err("it is empty and not JSON".to_owned()),
-        Err(error) => Err(format!("it is not one JSON value: {error}")),
+    let value = serde_json::from_str(text).map_err(|error| match text.trim() {
+        "" => "it is empty and not JSON".to_owned(),
+        _ => format!("it is not one JSON value: {error}"),
+    })?;
+    match repeated(text) {
+        None => Ok((text, value)),
+        Some(place) => Err(format!(
+            "it is JSON in which the member `{}` stands twice in its object",
+            named(&place)
+        )),
     }
 }
 

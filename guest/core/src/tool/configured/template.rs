@@ -1,8 +1,8 @@
 //! Text with places for the arguments of a call.
 //!
-//! Knows the notation and how a value becomes text. Does not know what the text is for.
+//! Knows the notation. Does not know what the text is for.
 
-use serde_json::{Map, Value};
+use crate::tool::given::Given;
 
 /// A text in which arguments stand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,34 +79,17 @@ impl Template {
     }
 
     /// The text for these arguments; `None` where one that stands in it is absent or `null`.
-    pub(crate) fn render(&self, arguments: &Map<String, Value>) -> Option<String> {
+    pub(crate) fn render(&self, arguments: &Given) -> Option<String> {
         let mut text = String::new();
         for part in &self.0 {
             match part {
                 Part::Text(part) => text.push_str(part),
-                Part::Argument(name) => text.push_str(&in_text(given(arguments, name)?)),
-                Part::All => text.push_str(&to_json(arguments)),
+                Part::Argument(name) => text.push_str(&arguments.text(name)?),
+                Part::All => text.push_str(&arguments.json()),
             }
         }
         Some(text)
     }
-}
-
-/// The value of an argument; `None` where it is absent or `null`.
-pub(crate) fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    arguments.get(name).filter(|value| !value.is_null())
-}
-
-/// A value as it stands in a text: a string is itself, anything else its JSON.
-pub(crate) fn in_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn to_json(arguments: &Map<String, Value>) -> String {
-    serde_json::to_string(arguments).expect("a JSON object always has a text")
 }
 
 fn add_text(parts: &mut Vec<Part>, text: &str) {
@@ -144,6 +127,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Template;
+    use crate::tool::given::Given;
 
     fn parse(text: &str) -> Result<Template, String> {
         Template::parse(text, |name| name == "a" || name == "b")
@@ -152,7 +136,8 @@ mod tests {
     fn check(text: &str, arguments: &Value, expect: Option<&str>) {
         let template = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let arguments = arguments.as_object().expect("arguments are an object");
-        assert_eq!(template.render(arguments).as_deref(), expect, "{text}");
+        let arguments = Given::from(arguments.clone());
+        assert_eq!(template.render(&arguments).as_deref(), expect, "{text}");
     }
 
     #[test]

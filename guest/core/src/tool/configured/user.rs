@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 use super::arguments::{Input, schema_at};
 use super::command::Reading;
 use super::schema::{BadSchema, Schema};
-use super::template::{Template, given};
+use super::template::Template;
 use super::{Tool, Verbatim};
 use crate::config::{ConfigError, Members, Node};
 use crate::input::Form;
 use crate::text::{revealed, shorten};
+use crate::tool::given::{Given, given};
 use crate::tool::limits::QUESTION_CHARS;
 use crate::tool::quote::named;
 use crate::tool::raw;
@@ -198,7 +199,7 @@ impl Tool {
     }
 
     /// Why a call with these arguments has to be confirmed whatever it runs; `None` where it does not.
-    pub(crate) fn confirmation(&self, arguments: &Map<String, Value>) -> Option<Reason> {
+    pub(crate) fn confirmation(&self, arguments: &Given) -> Option<Reason> {
         let name = &self.name;
         let words = match &self.confirm {
             Confirm::Never => return None,

@@ -77,6 +77,27 @@ fn check_unusable(tool: &Recorded, output: &str, expect: &str) {
 }
 
 #[test]
+fn output_in_which_a_member_stands_twice_cannot_be_used() {
+    let schema = json!({ "properties": { "a": { "maximum": 1 } } });
+    for output in [Output::Json, Output::Content] {
+        for tool in [tool(output.clone()), with_schema(output.clone(), &schema)] {
+            check_unusable(&tool, r#"{"a":9,"a":1}"#, "`a` stands twice");
+            check_unusable(
+                &tool,
+                r#"[{"b":[{"c":1,"\u0063":2}]}]"#,
+                "`[0].b[0].c` stands twice",
+            );
+        }
+    }
+    let content = r#"{"content":[],"structuredContent":{"a":{"b":1,"b":2}}}"#;
+    check_unusable(
+        &tool(Output::Content),
+        content,
+        "`structuredContent.a.b` stands twice",
+    );
+}
+
+#[test]
 fn text_is_the_only_block_and_nothing_else_is_in_it() {
     let expect = json!({ "content": [{ "type": "text", "text": "one\n\ntwo" }], "isError": false });
     assert_eq!(printed(&tool(Output::Text), "one\n\ntwo\n\n"), expect);

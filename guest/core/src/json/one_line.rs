@@ -1,5 +1,4 @@
-//! JSON as it was written, on one line: what is passed on is not to lose the order of its members or the digits of its
-//! numbers.
+//! JSON on one line.
 
 use serde_json::value::RawValue;
 
