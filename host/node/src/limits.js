@@ -15,6 +15,12 @@ export const SHORTEST_SWEEP_PAUSE = 100;
 /** The shortest pause between two looks of one open request at its job, so that it does not spin. */
 export const SHORTEST_WAIT = 100;
 
+/**
+ * How long a client may take for what is left when the server ends: one that reads, if slowly, gets all of it, and one
+ * that never reads does not keep the server for ever.
+ */
+export const UNTAKEN_PATIENCE = 5000;
+
 /** How many requests are kept open at the same time, each with a descriptor; more are answered as at shutdown. */
 export const OPEN_REQUESTS = 500;
 
