@@ -2,7 +2,7 @@
 
 import { WitError } from '../wit-error.js';
 
-/** @import { Spec, StartErrorKind } from '../../dist/server/interfaces/backburner-server-jobs.js' */
+/** @import { Spec, StartErrorKind } from '#server/interfaces/backburner-server-jobs.js' */
 
 /**
  * An error as the WIT has it.

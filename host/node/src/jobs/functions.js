@@ -10,7 +10,7 @@ import { WitError } from '../wit-error.js';
 import { badSpec, checkSpec, startError } from './contract.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 
-/** @import * as wit from '../../dist/server/interfaces/backburner-server-jobs.js' */
+/** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
 
 /**
  * What a function is given.

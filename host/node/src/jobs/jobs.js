@@ -26,7 +26,7 @@ import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
 import { complete } from './spec.js';
 
-/** @import * as wit from '../../dist/server/interfaces/backburner-server-jobs.js' */
+/** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
 /** @import { LossKind, Origin, Outcome } from './model.js' */
 
 const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));

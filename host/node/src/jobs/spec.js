@@ -5,7 +5,7 @@ import { isAbsolute } from 'node:path';
 
 import { badSpec, checkSpec, startError } from './contract.js';
 
-/** @import { Spec as WitSpec } from '../../dist/server/interfaces/backburner-server-jobs.js' */
+/** @import { Spec as WitSpec } from '#server/interfaces/backburner-server-jobs.js' */
 /** @import { Spec } from './model.js' */
 
 /**
