@@ -10,8 +10,8 @@ import { join, resolve } from 'node:path';
 import { Component } from './component.js';
 import { Connection } from './connection.js';
 import { ProcessJobs } from './jobs/jobs.js';
-import { FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE, UNTAKEN_PATIENCE } from './limits.js';
-import { Lines } from './lines.js';
+import * as limits from './limits.js';
+import { Lines, messages } from './lines.js';
 import { loadServer } from './load.js';
 import { Output } from './output.js';
 import { SqliteStore } from './store/sqlite.js';
@@ -53,7 +53,7 @@ export async function serve({ dataDir, config, maxMessageBytes, input, output })
   await receiveAll(messages(source, lines), connection, client);
   stopSweeping();
   connection.shutdown();
-  await client.flushed(UNTAKEN_PATIENCE);
+  await client.flushed(client.isClosed ? limits.ASKED_PATIENCE : limits.UNTAKEN_PATIENCE);
 }
 
 /**
@@ -69,22 +69,6 @@ async function open(dataDir, config) {
   const jobs = new ProcessJobs(join(path, 'node-jobs'));
   const code = await loadServer();
   return { component: new Component({ code, store, jobs, config, log: console.error }), jobs };
-}
-
-/**
- * The messages of a client, each read when it is asked for.
- *
- * @param {Readable} input
- * @param {Lines} lines
- */
-async function* messages(input, lines) {
-  try {
-    for await (const bytes of input) yield* lines.push(bytes);
-  } catch {
-    // It failed or was ended: what has come of a last message is not all of it.
-    return;
-  }
-  yield* lines.end();
 }
 
 /**
@@ -130,9 +114,10 @@ async function receiveAll(messages, connection, client) {
 function sweepRegularly(component) {
   const sweep = () => {
     const next = component.sweep(BigInt(Date.now()));
-    const pause = next === undefined ? LONGEST_SWEEP_PAUSE : Number(next) - Date.now();
-    timer = setTimeout(sweep, Math.min(Math.max(pause, SHORTEST_SWEEP_PAUSE), LONGEST_SWEEP_PAUSE));
+    const pause = next === undefined ? limits.LONGEST_SWEEP_PAUSE : Number(next) - Date.now();
+    const bounded = Math.min(Math.max(pause, limits.SHORTEST_SWEEP_PAUSE), limits.LONGEST_SWEEP_PAUSE);
+    timer = setTimeout(sweep, bounded);
   };
-  let timer = setTimeout(sweep, FIRST_SWEEP_DELAY);
+  let timer = setTimeout(sweep, limits.FIRST_SWEEP_DELAY);
   return () => clearTimeout(timer);
 }
