@@ -8,6 +8,16 @@ use super::python;
 use super::workbench::Workbench;
 use crate::workspace;
 
+/// What it needs and this machine lacks.
+#[must_use]
+pub fn missing() -> Option<&'static str> {
+    if cfg!(target_arch = "x86_64") {
+        python::missing()
+    } else {
+        Some("x86-64, for which its wheel is,")
+    }
+}
+
 /// Installs it on a workbench, and gives the directory that its program is in: what is to call it has this in `PATH`.
 ///
 /// # Panics

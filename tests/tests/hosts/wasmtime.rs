@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use backburner_tests::foreign::{Ended, Workbench, can_test, python, wasmtime};
+use backburner_tests::foreign::{Ended, Workbench, can_test, wasmtime};
 use backburner_tests::{Client, component, request, run_call, workspace};
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn assert_fails(ended: &Ended, reason: &str) {
 
 #[test]
 fn the_component_does_under_the_command_line_what_its_documentation_says() {
-    if !can_test("the wasmtime command line", python::missing()) {
+    if !can_test("the wasmtime command line", wasmtime::missing()) {
         return;
     }
     let bench = Workbench::open(env!("CARGO_TARGET_TMPDIR"), "wasmtime");
