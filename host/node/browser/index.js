@@ -1,12 +1,14 @@
 /** What there is to embed the component in a page. */
 
-/** @import { Root } from '../dist/server/component.js' */
+/** @import { Root } from '#server/component.js' */
 /** @import { Code } from '../src/component.js' */
 
-export { Component } from '../src/component.js';
+export { Component, ConfigError } from '../src/component.js';
 export { Connection } from '../src/connection.js';
 export { FunctionJobs } from '../src/jobs/functions.js';
 export { MemoryStore } from '../src/store/memory.js';
+export * from '../src/types.js';
+export { WitError } from '../src/wit-error.js';
 
 /**
  * Loads and compiles the component as the build made it.

@@ -7,7 +7,7 @@
 import { CALLS_PER_INSTANCE } from './limits.js';
 import { wasi } from './wasi.js';
 
-/** @import { ImportObject, Root } from '../dist/server/component.js' */
+/** @import { ImportObject, Root } from '#server/component.js' */
 /** @typedef {Root['protocol']} Protocol */
 /** @typedef {ReturnType<Protocol['message']>} Outcome */
 /** @typedef {Parameters<Protocol['message']>[0]} Context */

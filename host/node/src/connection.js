@@ -20,31 +20,42 @@ import { at } from './timer.js';
 /**
  * A request that is kept open.
  *
- * @typedef {{ pending: Pending, body: string, disarm: (() => void)[] }} Wait
+ * @typedef {{ pending: Pending, body: string, disarm: (() => unknown)[] }} Wait
  */
 
-/** @typedef {{ component: Component, endings: Endings, principal: string, send: (message: string) => void }} Parts */
+/**
+ * What a connection is made of.
+ *
+ * @typedef {object} Parts
+ * @property {Component} component
+ * @property {Endings} endings
+ * @property {string} principal who calls, as the transport authenticated it
+ * @property {(message: string) => void} send takes one message
+ * @property {() => Promise<void> | undefined} [room] what resolves when the client has taken what was sent, `undefined`
+ *   where it has; without it every client is taken for one that reads
+ */
 
+/** A client. What it does not take holds back what it waits for, so that replies do not pile up. */
 export class Connection {
   #component;
   #endings;
   #principal;
   #send;
+  #room;
   /** @type {Set<Wait>} */
   #open = new Set();
 
-  /**
-   * @param {Parts} parts `principal` is who calls, as the transport authenticated it; `send` takes one message
-   */
-  constructor({ component, endings, principal, send }) {
+  /** @param {Parts} parts */
+  constructor({ component, endings, principal, send, room }) {
     this.#component = component;
     this.#endings = endings;
     this.#principal = principal;
     this.#send = send;
+    this.#room = room ?? (() => undefined);
   }
 
   /**
-   * Handles one message.
+   * Handles one message, at once. Whoever reads messages reads the next one when there is `room` again.
    *
    * @param {string} body
    */
@@ -81,9 +92,24 @@ export class Connection {
   /** @param {Wait} wait */
   #arm(wait) {
     wait.disarm = wait.pending.jobs.map((id) =>
-      this.#endings.whenEnded(id, () => this.#wake(wait, 'job-ended')),
+      this.#endings.whenEnded(id, () => this.#wakeWithRoom(wait, 'job-ended')),
     );
-    wait.disarm.push(at(wait.pending.deadline, () => this.#wake(wait, 'deadline')));
+    wait.disarm.push(at(wait.pending.deadline, () => this.#wakeWithRoom(wait, 'deadline')));
+  }
+
+  /**
+   * Wakes it when the client takes what was sent, one at a time: each may send so much that there is no room any more.
+   *
+   * @param {Wait} wait
+   * @param {Wake} why
+   */
+  #wakeWithRoom(wait, why) {
+    for (const disarm of wait.disarm.splice(0)) disarm();
+    const room = this.#room();
+    if (!room) return this.#wake(wait, why);
+    let isWanted = true;
+    wait.disarm = [() => (isWanted = false)];
+    room.then(() => isWanted && this.#wakeWithRoom(wait, why));
   }
 
   /**

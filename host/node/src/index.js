@@ -9,4 +9,5 @@ export { loadCode, loadServer } from './load.js';
 export { serve } from './server.js';
 export { MemoryStore } from './store/memory.js';
 export { SqliteStore } from './store/sqlite.js';
+export * from './types.js';
 export { WitError } from './wit-error.js';

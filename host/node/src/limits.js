@@ -15,6 +15,15 @@ export const SHORTEST_SWEEP_PAUSE = 100;
 /** The shortest pause between two looks of one open request at its job, so that it does not spin. */
 export const SHORTEST_WAIT = 100;
 
+/**
+ * How long a client that closed its end may take for the replies that are left: one that reads, if slowly, gets all of
+ * them, and one that never reads does not keep the server for ever.
+ */
+export const UNTAKEN_PATIENCE = 5000;
+
+/** The same where the server is asked to end by a signal: clients kill what has not ended two seconds later. */
+export const ASKED_PATIENCE = 1000;
+
 /** How many requests are kept open at the same time, each with a descriptor; more are answered as at shutdown. */
 export const OPEN_REQUESTS = 500;
 

@@ -5,6 +5,8 @@
  * @typedef {{ message: string } | { refuse: 'too-large' | 'not-utf8' }} Line
  */
 
+/** @import { Readable } from 'node:stream' */
+
 const LINE_BREAK = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -56,6 +58,22 @@ export class Lines {
     if (this.#length <= this.#limitBytes) this.#pieces.push(piece);
     else this.#pieces = [];
   }
+}
+
+/**
+ * The messages of a client, each read when it is asked for.
+ *
+ * @param {Readable} input bytes
+ * @param {Lines} lines
+ */
+export async function* messages(input, lines) {
+  try {
+    for await (const bytes of input) yield* lines.push(bytes);
+  } catch {
+    // It failed or was ended: what has come of a last message is not all of it.
+    return;
+  }
+  yield* lines.end();
 }
 
 /** @param {Buffer} line @returns {Line} */

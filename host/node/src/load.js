@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 
-/** @import { Root } from '../dist/server/component.js' */
+/** @import { Root } from '#server/component.js' */
 /** @import { Code } from './component.js' */
 
 /**

@@ -10,12 +10,14 @@ import { join, resolve } from 'node:path';
 import { Component } from './component.js';
 import { Connection } from './connection.js';
 import { ProcessJobs } from './jobs/jobs.js';
-import { FIRST_SWEEP_DELAY, LONGEST_SWEEP_PAUSE, SHORTEST_SWEEP_PAUSE } from './limits.js';
-import { Lines } from './lines.js';
+import * as limits from './limits.js';
+import { Lines, messages } from './lines.js';
 import { loadServer } from './load.js';
+import { Output } from './output.js';
 import { SqliteStore } from './store/sqlite.js';
 
 /** @import { Readable, Writable } from 'node:stream' */
+/** @import { Line } from './lines.js' */
 /**
  * @typedef {object} Options
  * @property {string} dataDir where everything is kept; created where it is missing, and closed to other users
@@ -36,17 +38,22 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 export async function serve({ dataDir, config, maxMessageBytes, input, output }) {
   const { component, jobs } = await open(dataDir, config);
   const sink = output ?? process.stdout;
+  const client = new Output(sink);
   const connection = new Connection({
     component,
     endings: jobs,
     principal: `uid:${process.geteuid?.()}`,
-    send: (message) => sink.write(`${message}\n`),
+    send: (message) => client.send(message),
+    room: () => client.room(),
   });
   const stopSweeping = sweepRegularly(component);
-  await receiveAll(input ?? process.stdin, sink, connection, new Lines(maxMessageBytes ?? MAX_MESSAGE_BYTES));
+  const source = input ?? process.stdin;
+  endWhenAsked(source, sink, client);
+  const lines = new Lines(maxMessageBytes ?? MAX_MESSAGE_BYTES);
+  await receiveAll(messages(source, lines), connection, client);
   stopSweeping();
   connection.shutdown();
-  await flushed(sink);
+  await client.flushed(client.isClosed ? limits.ASKED_PATIENCE : limits.UNTAKEN_PATIENCE);
 }
 
 /**
@@ -65,26 +72,37 @@ async function open(dataDir, config) {
 }
 
 /**
- * Resolves at the end of the input, when the output is closed, or when this process is asked to end.
+ * Ends the input when nobody reads the output any more, or this process is asked to end.
  *
  * @param {Readable} input
  * @param {Writable} output
- * @param {Connection} connection
- * @param {Lines} lines
+ * @param {Output} client
  */
-async function receiveAll(input, output, connection, lines) {
-  const take = (/** @type {import('./lines.js').Line} */ line) =>
-    'message' in line ? connection.receive(line.message) : connection.refuse(line.refuse);
-  input.on('data', (bytes) => {
-    for (const line of lines.push(bytes)) take(line);
-  });
-  await new Promise((resolve) => {
-    input.on('end', resolve).on('error', resolve);
-    output.on('error', resolve);
-    process.on('SIGTERM', resolve).on('SIGINT', resolve);
-  });
-  input.removeAllListeners('data').pause();
-  for (const line of lines.end()) take(line);
+function endWhenAsked(input, output, client) {
+  const end = () => {
+    client.close();
+    input.destroy();
+  };
+  output.on('error', end);
+  process.on('SIGTERM', end).on('SIGINT', end);
+}
+
+/**
+ * Gives the connection one message after the other, each when the client has taken the replies so far: one that does
+ * not read is not read from. Resolves at the end of the input, also where it fails or is ended.
+ *
+ * @param {AsyncGenerator<Line>} messages
+ * @param {Connection} connection
+ * @param {Output} client
+ */
+async function receiveAll(messages, connection, client) {
+  for await (const line of messages) {
+    if (client.isClosed) return;
+    if ('message' in line) connection.receive(line.message);
+    else connection.refuse(line.refuse);
+    // Not raced against a promise that lives as long as the server: each race would stay in its memory.
+    await client.room();
+  }
 }
 
 /**
@@ -96,14 +114,10 @@ async function receiveAll(input, output, connection, lines) {
 function sweepRegularly(component) {
   const sweep = () => {
     const next = component.sweep(BigInt(Date.now()));
-    const pause = next === undefined ? LONGEST_SWEEP_PAUSE : Number(next) - Date.now();
-    timer = setTimeout(sweep, Math.min(Math.max(pause, SHORTEST_SWEEP_PAUSE), LONGEST_SWEEP_PAUSE));
+    const pause = next === undefined ? limits.LONGEST_SWEEP_PAUSE : Number(next) - Date.now();
+    const bounded = Math.min(Math.max(pause, limits.SHORTEST_SWEEP_PAUSE), limits.LONGEST_SWEEP_PAUSE);
+    timer = setTimeout(sweep, bounded);
   };
-  let timer = setTimeout(sweep, FIRST_SWEEP_DELAY);
+  let timer = setTimeout(sweep, limits.FIRST_SWEEP_DELAY);
   return () => clearTimeout(timer);
-}
-
-/** Resolves when everything has been written, or nobody reads any more. @param {Writable} output */
-function flushed(output) {
-  return new Promise((resolve) => output.write('', resolve));
 }

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 import puppeteer from 'puppeteer-core';
 
+import { leaveOut } from './support.js';
+
 // The package brings the libraries and fonts that Chromium needs, and takes them out where it believes to be in Lambda.
 process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs22.x';
 const { default: chromium } = await import('@sparticuz/chromium');
@@ -52,7 +54,7 @@ async function openPage(cx) {
   return page;
 }
 
-const skip = process.arch !== 'x64' && 'the package has Chromium for x86-64 only';
+const skip = leaveOut(process.arch === 'x64' ? undefined : 'the package has Chromium for x86-64 only');
 
 test('the same component runs in a page, with its store in memory and functions as jobs', { skip }, async (cx) => {
   const [origin, page] = await Promise.all([serveFiles(cx), openPage(cx)]);

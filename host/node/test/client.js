@@ -42,7 +42,8 @@ export class Client {
     });
     this.stderr = '';
     this.child.stderr.on('data', (text) => (this.stderr += text));
-    createInterface({ input: this.child.stdout }).on('line', (line) => this.#received.push(JSON.parse(line)));
+    this.lines = createInterface({ input: this.child.stdout });
+    this.lines.on('line', (line) => this.#received.push(JSON.parse(line)));
     this.#ended = new Promise((resolve) => this.child.on('close', (code, signal) => resolve(code ?? signal)));
     cx.after(() => this.child.kill('SIGKILL'));
   }

@@ -9,11 +9,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { FunctionJobs, MemoryStore, ProcessJobs, SqliteStore, instantiate, loadCode } from '../src/index.js';
+import { SHELL } from './shell.js';
 
 const [, , kind, directory = ''] = process.argv;
 const isLasting = kind === 'lasting';
 const store = isLasting ? new SqliteStore(join(directory, 'node.db')) : new MemoryStore();
-const jobs = isLasting ? new ProcessJobs(join(directory, 'jobs')) : new FunctionJobs({});
+const jobs = isLasting ? new ProcessJobs(join(directory, 'jobs')) : new FunctionJobs(SHELL);
 const code = await loadCode(new URL('../dist/conformance/', import.meta.url));
 
 for await (const line of createInterface({ input: process.stdin })) {

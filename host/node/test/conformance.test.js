@@ -7,17 +7,35 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { NODE_OPTIONS, temporaryDirectory } from './support.js';
+import { runCheck } from './kit.js';
+import { NODE_OPTIONS, leaveOut, temporaryDirectory } from './support.js';
+
+/** @import { Check, Progress } from './kit.js' */
+/** @typedef {'lasting' | 'memory'} Kind */
 
 const HOST = fileURLToPath(new URL('conformance-host.js', import.meta.url));
 const isBuilt = existsSync(new URL('../dist/conformance/', import.meta.url));
+const skip = leaveOut(isBuilt ? undefined : 'the build had no BACKBURNER_CONFORMANCE, the host conformance kit');
 
-/** What each kind of host offers beside a store. */
-const OFFERS = {
-  lasting: ['lasting-store', 'processes', 'lasting-jobs', 'descendants'],
-  memory: [],
-};
-/** @typedef {keyof typeof OFFERS} Kind */
+/** How many checks the kit has at least, so that it does not shrink unnoticed. */
+const CHECKS_MIN = 60;
+
+/** What functions as jobs cannot promise, each check with the reason. All other checks of processes they do pass. */
+const NOT_FOR_FUNCTIONS = new Map([
+  ['jobs/signal', 'no signal ends a function'],
+  ['jobs/bytes', 'a function writes text'],
+  ['jobs/command', 'a command is the name of a function and its arguments, and no line for a shell'],
+  ['jobs/environment', 'a function has the variables of the call, and none of a host process'],
+  ['jobs/directory', 'a function runs in no directory'],
+  ['jobs/bad-directory', 'a function runs in no directory'],
+  ['jobs/killed-after-grace', 'a function cannot be killed'],
+  ['jobs/no-grace', 'a function cannot be killed'],
+  ['jobs/group', 'a function has no processes'],
+  ['jobs/leftovers', 'a function has no processes'],
+]);
+
+/** What a check may need so that it makes sense for a store in memory and functions. */
+const NEEDS_IN_MEMORY = ['processes'];
 
 /** A process that hosts the kit. */
 class Host {
@@ -32,7 +50,7 @@ class Host {
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** @param {object} step @returns {Promise<any>} */
+  /** All checks, where it is told to begin the one without a name. @param {object} step @returns {Promise<any>} */
   async ask(step) {
     this.#child.stdin.write(`${JSON.stringify(step)}\n`);
     const { value, done } = await this.#lines.next();
@@ -40,79 +58,85 @@ class Host {
     return JSON.parse(value);
   }
 
-  /** Ends it as a crash would. */
-  async kill() {
+  async end() {
     this.#child.kill('SIGKILL');
     await new Promise((resolve) => this.#child.on('close', resolve));
   }
 }
 
-/** @param {number} moment */
-const until = (moment) => new Promise((resolve) => setTimeout(resolve, moment - Date.now()));
+/** @param {Kind} kind @param {string} directory @returns {Promise<Check[]>} */
+async function allChecks(kind, directory) {
+  const host = new Host(kind, directory);
+  const checks = await host.ask({ begin: '' });
+  await host.end();
+  return checks;
+}
 
 /**
- * Runs one check, and gives why the promise is not kept.
+ * Runs checks side by side, and sees that each of them was run and has passed.
  *
+ * @param {import('node:test').TestContext} cx
  * @param {Kind} kind
  * @param {string} directory
- * @param {string} name
- * @returns {Promise<string | undefined>}
+ * @param {Check[]} checks
  */
-async function run(kind, directory, name) {
-  let host = new Host(kind, directory);
-  try {
-    let progress = await host.ask({ begin: name });
-    for (;;) {
-      const { tag, val } = progress;
-      if (tag === 'passed') return undefined;
-      if (tag === 'failed') return val.reason;
-      if (tag === 'wait') await until(Math.min(val.deadline, Date.now() + 20));
-      if (tag === 'restart') {
-        await host.kill();
-        await until(val.notBefore);
-        host = new Host(kind, directory);
-      }
-      if (tag === 'crowd') {
-        const failure = await runCrowd(kind, directory, host, val.members);
-        if (failure) return failure;
-      }
-      progress = await host.ask({ resume: val.ticket });
-    }
-  } finally {
-    await host.kill();
+async function assertKept(cx, kind, directory, checks) {
+  const open = () => new Host(kind, directory);
+  let passed = 0;
+  const runs = checks.map(({ name, promise }) =>
+    cx.test(`${name}: ${promise}`, async () => {
+      assert.equal(await runCheck(open, kind === 'memory', name), undefined);
+      passed += 1;
+    }),
+  );
+  await Promise.all(runs);
+  assert.equal(passed, checks.length);
+}
+
+test('the store in SQLite and jobs as processes keep every promise', { skip, concurrency: 2 }, async (cx) => {
+  const directory = temporaryDirectory(cx);
+  const checks = await allChecks('lasting', directory);
+  assert.ok(checks.length >= CHECKS_MIN, `the kit has ${checks.length} checks`);
+  await assertKept(cx, 'lasting', directory, checks);
+});
+
+test('the store in memory and jobs as functions keep every promise they can', { skip, concurrency: 8 }, async (cx) => {
+  const directory = temporaryDirectory(cx);
+  const checks = await allChecks('memory', directory);
+  const possible = checks.filter(({ needs }) => needs.every((need) => NEEDS_IN_MEMORY.includes(need)));
+  const names = possible.map(({ name }) => name);
+  for (const name of NOT_FOR_FUNCTIONS.keys()) assert.ok(names.includes(name), `there is no check ${name} to leave out`);
+  for (const { name, needs } of checks.filter((check) => !possible.includes(check))) {
+    cx.diagnostic(`${name} is left out, which needs ${needs}`);
   }
-}
+  for (const [name, reason] of NOT_FOR_FUNCTIONS) cx.diagnostic(`${name} is left out: ${reason}`);
+  const run = possible.filter(({ name }) => !NOT_FOR_FUNCTIONS.has(name));
+  await assertKept(cx, 'memory', directory, run);
+});
 
 /**
- * At the same time, each in a process of its own; where nothing lasts, in the one process that there is.
+ * A host that gives these in turn, whatever it is asked.
  *
- * @param {Kind} kind
- * @param {string} directory
- * @param {Host} own
- * @param {string[]} members
+ * @param {Progress[]} progress
  */
-async function runCrowd(kind, directory, own, members) {
-  const hosts = members.map(() => (kind === 'lasting' ? new Host(kind, directory) : own));
-  const ends = await Promise.all(hosts.map((host, index) => host.ask({ resume: members[index] })));
-  await Promise.all(hosts.filter((host) => host !== own).map((host) => host.kill()));
-  return ends.find(({ tag }) => tag === 'failed')?.val.reason;
-}
+const scripted = (...progress) => ({
+  ask: async () => progress.shift() ?? { tag: 'passed' },
+  end: async () => undefined,
+});
 
-for (const kind of /** @type {Kind[]} */ (Object.keys(OFFERS))) {
-  test(`the ${kind} store and jobs keep their promises`, { skip: !isBuilt, concurrency: 2 }, async (cx) => {
-    const directory = temporaryDirectory(cx);
-    const host = new Host(kind, directory);
-    const checks = await host.ask({ begin: '' });
-    await host.kill();
-    const offered = (/** @type {any} */ { needs }) =>
-      needs.every((/** @type {never} */ need) => OFFERS[kind].includes(need));
-    const skipped = checks.filter((/** @type {any} */ check) => !offered(check));
-    if (skipped.length > 0) cx.diagnostic(`not offered: ${skipped.map((/** @type {any} */ { name }) => name)}`);
-    const runs = checks.filter(offered).map((/** @type {any} */ { name, promise }) =>
-      cx.test(`${name}: ${promise}`, async () => {
-        assert.equal(await run(kind, directory, name), undefined);
-      }),
-    );
-    await Promise.all(runs);
-  });
-}
+test('only a check that passed has kept its promise', async () => {
+  const end = (/** @type {Progress[]} */ ...progress) => {
+    const host = scripted(...progress);
+    return runCheck(() => host, true, 'a/check');
+  };
+  const crowd = { tag: 'crowd', val: { members: ['1', '2'], ticket: 'after' } };
+  const wait = { tag: 'wait', val: { jobs: [], deadline: 0, ticket: 'again' } };
+  const failed = { tag: 'failed', val: { reason: 'broken' } };
+  const passed = { tag: 'passed' };
+  assert.equal(await end(wait, passed), undefined);
+  assert.equal(await end(wait, failed), 'broken');
+  assert.match((await end({ tag: 'unheard-of' })) ?? '', /unheard-of/);
+  assert.equal(await end(crowd, passed, passed, passed), undefined);
+  assert.equal(await end(crowd, passed, failed), 'broken');
+  assert.match((await end(crowd, passed, wait)) ?? '', /`wait`/, 'a member that is not over has not passed');
+});

@@ -1,19 +1,29 @@
-/** Measures what the component costs in Node: `npm run measure`, after a build, on a machine that does nothing else. */
+/**
+ * Measures what the component costs in Node: `npm run measure`, after a build, on a machine that does nothing else.
+ *
+ * The calls are those of `cargo bench -- component`, with the same payload. With `--quick` everything is done once, which
+ * shows that it can be measured, and says nothing of the costs.
+ */
 
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-import { Component, FunctionJobs, MemoryStore, ProcessJobs, SqliteStore, instantiate, loadServer } from '../src/index.js';
-import { meta } from './client.js';
+import { Component, FunctionJobs, MemoryStore, ProcessJobs, SqliteStore, loadServer } from '../src/index.js';
+import { BIN, meta } from './client.js';
 import { NODE_OPTIONS } from './support.js';
 
-const BIN = fileURLToPath(new URL('../bin/backburner-node.js', import.meta.url));
+/** @import { Store } from '../src/index.js' */
+
 const server = new URL('../dist/server/', import.meta.url);
+const isQuick = process.argv.includes('--quick');
 const context = () => ({ now: BigInt(Date.now()), principal: 'somebody' });
+
+/** What the job wrote whose task is read: 1 KiB with its line break. */
+const OUTPUT = 'x'.repeat(1023);
 
 /** @param {string} method @param {object} params */
 const request = (method, params = {}) =>
@@ -24,10 +34,11 @@ const request = (method, params = {}) =>
  * and the mean of this process's processor time, which it hardly does.
  *
  * @param {string} what
- * @param {number} count
+ * @param {number} often
  * @param {() => unknown} action
  */
-async function measure(what, count, action) {
+async function measure(what, often, action) {
+  const count = isQuick ? 1 : often;
   const times = [];
   const before = process.cpuUsage();
   for (let number = 0; number < count; number += 1) {
@@ -42,6 +53,26 @@ async function measure(what, count, action) {
 
 /** @param {number} ms */
 const duration = (ms) => (ms < 1 ? `${(ms * 1000).toFixed(0)} µs` : `${ms.toFixed(1)} ms`);
+
+/** Prints what the build made of the component. What an engine makes of that in turn, it does not tell. */
+function printSizes() {
+  const names = ['component.js', ...JSON.parse(readFileSync(new URL('modules.json', server), 'utf8'))];
+  const [script = 0, ...modules] = names.map((name) => statSync(new URL(name, server)).size);
+  const code = modules.reduce((sum, bytes) => sum + bytes, 0);
+  console.log(`transpiled: ${script + code} bytes, ${script} of JavaScript and ${code} of core modules\n`);
+  console.log('| what | median time | processor time |\n|---|---|---|');
+}
+
+/** The reply to a message. @param {Component} component @param {string} message */
+function ask(component, message) {
+  const outcome = component.message(context(), message);
+  assert.equal(outcome.tag, 'reply');
+  return outcome.tag === 'reply' ? outcome.val : '';
+}
+
+/** Makes a task, and gives its id. @param {Component} component @param {string} command */
+const create = (component, command) =>
+  JSON.parse(ask(component, request('tools/call', { name: 'run', arguments: { command } }))).result.taskId;
 
 /** Starts a server, asks one thing, and ends it. @param {string} directory */
 async function firstReply(directory) {
@@ -62,34 +93,51 @@ async function runJob(jobs) {
   await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
 }
 
-/** @param {Component} component */
-function create(component) {
-  const created = component.message(context(), request('tools/call', { name: 'run', arguments: { command: 'true' } }));
-  return JSON.parse(created.tag === 'reply' ? created.val : '{}').result.taskId;
+/**
+ * Calls, each of which has the reply of the first one.
+ *
+ * @param {Component} component
+ * @param {string} store
+ */
+async function measureCalls(component, store) {
+  const often = (/** @type {string} */ message) => {
+    const { length } = ask(component, message);
+    return () => assert.equal(ask(component, message).length, length);
+  };
+  const taskId = create(component, `echo ${OUTPUT}`);
+  // The function has ended when its promises have been kept.
+  await new Promise((resolve) => setImmediate(resolve));
+  const get = request('tasks/get', { taskId });
+  const task = JSON.parse(ask(component, get)).result;
+  assert.ok(task.status === 'completed' && task.result.content[0].text.includes(OUTPUT), JSON.stringify(task));
+  await measure(`\`tools/list\`, store ${store}`, 5000, often(request('tools/list')));
+  await measure(`\`tasks/get\`, 1 KiB, store ${store}`, 5000, often(get));
+  await measure(`\`tools/call\` that makes a task, store ${store}`, 500, () => create(component, 'true'));
+}
+
+/** @param {string} directory */
+async function measureAll(directory) {
+  const code = await loadServer();
+  const jobs = new FunctionJobs({
+    async echo({ words, write }) {
+      write(`${words.slice(1).join(' ')}\n`);
+    },
+    async true() {},
+  });
+  const parts = { code, jobs, config: { directLimitMs: 0 } };
+  const start = (/** @type {Store} */ store) => new Component({ ...parts, store });
+  await measure('load and compile', 9, loadServer);
+  await measure('a further instance, configured', 99, () => start(new MemoryStore()));
+  await measureCalls(start(new MemoryStore()), 'in memory');
+  await measureCalls(start(new SqliteStore(join(directory, 'node.db'))), 'in SQLite');
+  await measure('a job as a process, start to end', 15, () => runJob(new ProcessJobs(join(directory, 'jobs'))));
+  await measure('a server, from its start over the first reply to its end', 15, () => firstReply(directory));
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'backburner-measure-'));
-const names = ['component.js', ...JSON.parse(readFileSync(new URL('modules.json', server), 'utf8'))];
-const bytes = names.map((name) => statSync(new URL(name, server)).size);
-console.log(`transpiled: ${bytes[0]} bytes of JavaScript, ${bytes.slice(1).reduce((a, b) => a + b)} of core modules`);
-
-const code = await loadServer();
-const jobs = new FunctionJobs({ async true() {} });
-const parts = { code, jobs, config: { directLimitMs: 0 } };
-await measure('load and compile', 9, loadServer);
-await measure('a new instance', 99, () => instantiate(code, new MemoryStore(), jobs));
-for (const [name, store] of /** @type {const} */ ([
-  ['in memory', new MemoryStore()],
-  ['in SQLite', new SqliteStore(join(directory, 'node.db'))],
-])) {
-  const component = new Component({ ...parts, store });
-  const taskId = create(component);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const get = request('tasks/get', { taskId });
-  await measure(`\`tools/list\`, store ${name}`, 5000, () => component.message(context(), request('tools/list')));
-  await measure(`\`tasks/get\`, store ${name}`, 5000, () => component.message(context(), get));
-  await measure(`\`tools/call\` to a task, store ${name}`, 500, () => create(component));
+try {
+  printSizes();
+  await measureAll(directory);
+} finally {
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
-await measure('a job as a process, start to end', 15, () => runJob(new ProcessJobs(join(directory, 'jobs'))));
-await measure('process start to the first reply and the end', 15, () => firstReply(directory));
-rmSync(directory, { recursive: true, force: true });

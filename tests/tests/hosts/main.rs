@@ -9,3 +9,4 @@ mod corpus;
 mod embedding;
 mod node;
 mod python;
+mod wasmtime;

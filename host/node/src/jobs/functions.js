@@ -7,9 +7,10 @@
 
 import { LONGEST_TIMER, READ_BYTES } from '../limits.js';
 import { WitError } from '../wit-error.js';
+import { badSpec, checkSpec, startError } from './contract.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 
-/** @import * as wit from '../../dist/server/interfaces/backburner-server-jobs.js' */
+/** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
 
 /**
  * What a function is given.
@@ -17,6 +18,8 @@ import { NO_JOB_ID, isJobId } from './id.js';
  * @typedef {object} Call
  * @property {string[]} words what the job is: the function's name and its arguments
  * @property {string} stdin
+ * @property {Record<string, string>} environment the variables of the call; there are no others
+ * @property {string | undefined} directory where the call says that it runs; what that means is the function's to know
  * @property {AbortSignal} signal aborted when the job is to stop
  * @property {(text: string, stream?: wit.Stream) => void} write
  *
@@ -39,10 +42,11 @@ export class FunctionJobs {
    * @param {wit.Spec} spec
    */
   start(id, spec) {
-    if (!isJobId(id)) throw startError('bad-spec', NO_JOB_ID);
+    if (!isJobId(id)) throw badSpec(NO_JOB_ID);
+    checkSpec(spec);
     if (this.#jobs.has(id)) throw startError('already-known', 'this job was started or stopped before');
     const words = spec.command.tag === 'program' ? spec.command.val : spec.command.val.trim().split(/\s+/);
-    if (!words[0]) throw startError('bad-spec', 'the name of the function is missing');
+    if (!words[0]) throw badSpec('the name of the function is missing');
     const job = new Job(spec);
     this.#jobs.set(id, job);
     job.run(words, this.#functions.get(words[0]));
@@ -115,7 +119,7 @@ class Job {
   #abort = new AbortController();
   /** @type {ReturnType<typeof setTimeout>[]} */
   #timers = [];
-  #stdin;
+  #spec;
   /** @type {wit.StopCause | undefined} */
   #stopping;
   /** @type {wit.Outcome | undefined} */
@@ -125,7 +129,7 @@ class Job {
 
   /** @param {wit.Spec} spec */
   constructor(spec) {
-    this.#stdin = spec.stdin;
+    this.#spec = spec;
     this.output = new Output(Number(spec.outputLimitBytes));
     this.#stopAfter(spec.timeoutMs, 'timed-out');
     this.#stopAfter(spec.lifetimeMs, 'expired');
@@ -179,11 +183,13 @@ class Job {
   async #endOf(words, run) {
     if (!run) return { tag: 'not-started', val: { detail: `there is no function ${words[0]}` } };
     const { signal } = this.#abort;
+    const { stdin, directory } = this.#spec;
+    const environment = Object.fromEntries(this.#spec.environment);
     const write = this.output.write.bind(this.output);
     try {
       // Later: whoever starts a job is told so before it does anything.
       await Promise.resolve();
-      const code = await run({ words, stdin: this.#stdin, signal, write });
+      const code = await run({ words, stdin, environment, directory, signal, write });
       return { tag: 'exited', val: { code: Number(code ?? 0) & 0xff } };
     } catch (error) {
       if (signal.aborted) return { tag: 'signalled', val: { signal: 'SIGTERM', coreDumped: false } };
@@ -287,6 +293,3 @@ class Output {
     return found;
   }
 }
-
-/** @param {wit.StartErrorKind} kind @param {string} detail */
-const startError = (kind, detail) => new WitError({ kind, detail });

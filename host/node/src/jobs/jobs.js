@@ -15,6 +15,7 @@ import { ANSWER_BYTES, BURIAL, BURIAL_PAUSE, READ_BYTES } from '../limits.js';
 import { pause } from '../pause.js';
 import { WitError } from '../wit-error.js';
 import { bootId, monotonicMs } from './clock.js';
+import { startError } from './contract.js';
 import { JobDirectory } from './directory.js';
 import { codeOf, ifThere, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
@@ -23,9 +24,9 @@ import { readOutput, usage } from './output.js';
 import { remains, signalAll } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
-import { complete, startError } from './spec.js';
+import { complete } from './spec.js';
 
-/** @import * as wit from '../../dist/server/interfaces/backburner-server-jobs.js' */
+/** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
 /** @import { LossKind, Origin, Outcome } from './model.js' */
 
 const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));

@@ -1,12 +1,12 @@
 /**
  * The same as in the WIT, as it is written to disk: numbers instead of `u64`, which JSON does not have.
  *
- * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').Command} Command
- * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').StopCause} StopCause
- * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').Stream} Stream
- * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').End} End
- * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').LossKind} LossKind
- * @typedef {import('../../dist/server/interfaces/backburner-server-jobs.js').Process} Leftover
+ * @typedef {import('#server/interfaces/backburner-server-jobs.js').Command} Command
+ * @typedef {import('#server/interfaces/backburner-server-jobs.js').StopCause} StopCause
+ * @typedef {import('#server/interfaces/backburner-server-jobs.js').Stream} Stream
+ * @typedef {import('#server/interfaces/backburner-server-jobs.js').End} End
+ * @typedef {import('#server/interfaces/backburner-server-jobs.js').LossKind} LossKind
+ * @typedef {import('#server/interfaces/backburner-server-jobs.js').Process} Leftover
  *
  * @typedef {object} Spec
  * @property {Command} command

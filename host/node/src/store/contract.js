@@ -3,7 +3,7 @@
 import { CHANGES, KEY_BYTES, VALUE_BYTES } from '../limits.js';
 import { WitError } from '../wit-error.js';
 
-/** @import { Change, ErrorKind, Expectation } from '../../dist/server/interfaces/backburner-server-store.js' */
+/** @import { Change, ErrorKind, Expectation } from '#server/interfaces/backburner-server-store.js' */
 
 /**
  * An error as the WIT has it.

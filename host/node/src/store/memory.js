@@ -3,7 +3,7 @@
 import { SCAN_BYTES, SCAN_ENTRIES } from '../limits.js';
 import { checkChanges, checkExpectation, compareKeys } from './contract.js';
 
-/** @import { Change, Entry, Versioned } from '../../dist/server/interfaces/backburner-server-store.js' */
+/** @import { Change, Entry, Versioned } from '#server/interfaces/backburner-server-store.js' */
 
 export class MemoryStore {
   /** @type {Map<string, Versioned>} */

@@ -11,7 +11,7 @@ import { pause } from '../pause.js';
 import { WitError } from '../wit-error.js';
 import { checkChanges, checkExpectation, compareKeys, endOfPrefix, storeError } from './contract.js';
 
-/** @import { Change, Entry, ErrorKind, Versioned } from '../../dist/server/interfaces/backburner-server-store.js' */
+/** @import { Change, Entry, ErrorKind, Versioned } from '#server/interfaces/backburner-server-store.js' */
 
 /** The number of the schema below, in the file's `user_version`. */
 const FORMAT = 1;

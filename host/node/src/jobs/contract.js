@@ -1,0 +1,41 @@
+/** What all jobs have to refuse alike, whatever they are. Pure, and good for browsers. */
+
+import { WitError } from '../wit-error.js';
+
+/** @import { Spec, StartErrorKind } from '#server/interfaces/backburner-server-jobs.js' */
+
+/**
+ * An error as the WIT has it.
+ *
+ * @param {StartErrorKind} kind
+ * @param {string} detail
+ */
+export const startError = (kind, detail) => new WitError({ kind, detail });
+
+/** @param {string} detail */
+export const badSpec = (detail) => startError('bad-spec', detail);
+
+/**
+ * Refuses a command or variables that no job can be given.
+ *
+ * @param {Spec} spec
+ */
+export function checkSpec({ command, environment }) {
+  const words = command.tag === 'shell' ? [command.val] : command.val;
+  if (words.some((word) => word.includes('\0'))) {
+    throw badSpec('a command cannot contain a NUL character; remove it');
+  }
+  if (command.tag === 'program' && !words[0]) throw badSpec('the name of the program is missing');
+  for (const [name, value] of environment) checkVariable(name, value);
+}
+
+/**
+ * @param {string} name
+ * @param {string} value may be a secret, so it is not shown
+ */
+function checkVariable(name, value) {
+  if (name === '' || name.includes('=') || name.includes('\0')) {
+    throw badSpec('the name of an environment variable is empty or contains = or NUL');
+  }
+  if (value.includes('\0')) throw badSpec(`the value of the environment variable ${name} contains NUL`);
+}

@@ -1,0 +1,190 @@
+/** A client that does not read what it is sent: no message of it is read, and nothing it waits for is looked at. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { PassThrough, Writable } from 'node:stream';
+import { test } from 'node:test';
+
+import { Connection, serve } from '../src/index.js';
+import { Output } from '../src/output.js';
+import { Client, meta } from './client.js';
+import { eventually, temporaryDirectory } from './support.js';
+
+/** @import { Component } from '../src/index.js' */
+
+/** How many requests have more replies than every buffer between the two ends has room for. */
+const REQUESTS = 3000;
+
+/** @param {number} id @param {string} method @param {object} params */
+const request = (id, method, params = {}) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta('tasks') } });
+
+/** Turns of the event loop, in which everything happens that does not wait for anything. */
+async function turns() {
+  for (let number = 0; number < 10; number += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Lets every timer fire that is due: one that is armed later fires later. */
+const dueTimers = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** A stream that takes something when it is told to. */
+class Slow extends Writable {
+  text = '';
+  /** @type {(() => void) | undefined} */
+  #taken;
+
+  constructor() {
+    super({ highWaterMark: 1000, decodeStrings: false });
+  }
+
+  /** @override @param {string} text @param {string} _encoding @param {() => void} taken */
+  _write(text, _encoding, taken) {
+    this.text += text;
+    this.#taken = taken;
+  }
+
+  /** Takes what was written last. */
+  take() {
+    const taken = this.#taken;
+    this.#taken = undefined;
+    taken?.();
+  }
+}
+
+test('of a client that reads slowly no more is answered than it takes', async (cx) => {
+  const input = new PassThrough();
+  const output = new Slow();
+  const served = serve({ dataDir: temporaryDirectory(cx), input, output });
+  for (let id = 0; id < 50; id += 1) input.write(`${request(id, 'tools/list')}\n`);
+  input.end();
+  await eventually('the first reply', () => output.text || undefined);
+  await turns();
+  const longest = output.text.length;
+  let isServed = false;
+  served.then(() => (isServed = true));
+  while (!isServed) {
+    assert.ok(output.writableLength <= 2 * longest, `${output.writableLength} characters wait, a reply has ${longest}`);
+    output.take();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const ids = output.text.trimEnd().split('\n').map((line) => JSON.parse(line).id);
+  assert.deepEqual(ids, [...Array(50).keys()]);
+});
+
+/** The clock ticks of processor time that a process has taken. @param {number | undefined} pid */
+function ticks(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+test('a server whose client does not read stops to read, and goes on when it does', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx), ['--direct-limit', '0']);
+  await client.result('server/discover');
+  client.lines.pause();
+  client.child.stdout.pause();
+  const first = client.post('tools/list');
+  for (let number = 1; number < REQUESTS; number += 1) client.post('tools/list');
+  let before = -1;
+  await eventually('the server to have nothing to do though there are requests', async () => {
+    const now = ticks(client.child.pid);
+    const isIdle = now === before && client.child.stdin.writableLength > 0;
+    before = now;
+    // Longer than an unfair scheduler keeps somebody from the processor who wants it.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return isIdle || undefined;
+  });
+  client.lines.resume();
+  await client.reply(first + REQUESTS - 1);
+  assert.equal(client.unread.length, REQUESTS - 1);
+  assert.equal(await client.close(), 0);
+});
+
+test('a server whose client does not read ends when it is asked to', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  await client.result('server/discover');
+  client.lines.pause();
+  client.child.stdout.pause();
+  for (let number = 0; number < REQUESTS; number += 1) client.post('tools/list');
+  await eventually('requests that are not read', () => client.child.stdin.writableLength > 0 || undefined);
+  client.child.stdin.on('error', () => undefined);
+  client.child.kill('SIGTERM');
+  // Not `close`: that would wait for its streams, which nobody reads.
+  const status = await new Promise((resolve) => client.child.on('exit', (code, signal) => resolve(code ?? signal)));
+  assert.equal(status, 0);
+});
+
+/**
+ * A connection whose component tells something of each request, keeps it open until a moment that has passed, and answers
+ * it then; `cancel NAME` takes a request back.
+ *
+ * @param {Output} client
+ */
+function waiting(client) {
+  /** @type {string[]} */
+  const wakes = [];
+  const pending = (/** @type {string} */ id) => ({ request: id, ticket: id, jobs: [], deadline: 0n });
+  const component = {
+    message: (/** @type {object} */ _cx, /** @type {string} */ body) =>
+      body.startsWith('cancel ')
+        ? { tag: 'cancel', val: { request: body.slice(7) } }
+        : { tag: 'notify', val: { messages: [`${body} begins ${'.'.repeat(1000)}`], pending: pending(body) } },
+    resume: (/** @type {object} */ _cx, /** @type {string} */ ticket, /** @type {string} */ why) => {
+      wakes.push(`${ticket} ${why}`);
+      return why === 'cancelled' ? { tag: 'nothing' } : { tag: 'reply', val: `${ticket} ends ${'.'.repeat(1000)}` };
+    },
+  };
+  const connection = new Connection({
+    component: /** @type {Component} */ (/** @type {unknown} */ (component)),
+    endings: { whenEnded: () => () => undefined },
+    principal: 'somebody',
+    send: (message) => client.send(message),
+    room: () => client.room(),
+  });
+  return { connection, wakes };
+}
+
+test('a request is not resumed while its notifications are not taken, and then one after the other', async () => {
+  const stream = new Slow();
+  const { connection, wakes } = waiting(new Output(stream));
+  for (const name of ['a', 'b']) connection.receive(name);
+  await dueTimers();
+  await turns();
+  assert.deepEqual(wakes, []);
+  stream.take();
+  await turns();
+  assert.deepEqual(wakes, [], 'what b was told is not taken yet');
+  stream.take();
+  await turns();
+  assert.deepEqual(wakes, ['a deadline'], 'its reply is not taken yet');
+  stream.take();
+  await turns();
+  assert.deepEqual(wakes, ['a deadline', 'b deadline']);
+});
+
+test('what is taken back, and what is open at shutdown, waits for no client', async () => {
+  const stream = new Slow();
+  const { connection, wakes } = waiting(new Output(stream));
+  for (const name of ['a', 'b', 'cancel a']) connection.receive(name);
+  await dueTimers();
+  connection.shutdown();
+  assert.deepEqual(wakes, ['a cancelled', 'b shutdown']);
+  stream.take();
+  stream.take();
+  stream.take();
+  await turns();
+  assert.deepEqual(wakes, ['a cancelled', 'b shutdown'], 'and is not resumed once more');
+});
+
+test('nobody waits for the room of a stream that is closed', async () => {
+  const stream = new Slow();
+  const client = new Output(stream);
+  assert.equal(client.room(), undefined);
+  client.send('x'.repeat(1000));
+  const room = client.room();
+  assert.ok(room);
+  assert.equal(client.room(), room);
+  stream.destroy();
+  await room;
+  assert.equal(client.room(), undefined);
+  await client.flushed(60_000).catch(() => undefined);
+});

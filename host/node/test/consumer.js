@@ -1,0 +1,33 @@
+/** A package of somebody else that uses this one. */
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { temporaryDirectory } from './support.js';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+
+/**
+ * A directory with the sources of `test/consumer`, that finds this package and Node's types as installed ones.
+ *
+ * @param {import('node:test').TestContext} cx
+ */
+export function consumer(cx) {
+  const directory = temporaryDirectory(cx);
+  cpSync(join(ROOT, 'test/consumer'), directory, { recursive: true });
+  writeFileSync(join(directory, 'package.json'), JSON.stringify({ name: 'consumer', type: 'module' }));
+  const installed = join(directory, 'node_modules');
+  mkdirSync(installed);
+  symlinkSync(ROOT, join(installed, 'backburner-node'));
+  symlinkSync(join(ROOT, 'node_modules/@types'), join(installed, '@types'));
+  return directory;
+}
+
+/** Checks all of its TypeScript, and gives what is wrong with it. @param {string} directory */
+export function compile(directory) {
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  const { stdout, stderr } = spawnSync(tsc, ['--project', directory], { cwd: directory, encoding: 'utf8' });
+  return stdout + stderr;
+}
