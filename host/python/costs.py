@@ -47,7 +47,7 @@ def main() -> None:
         Program(component, directory)
         measure("load what was compiled before", 20, lambda: Program(component, directory))
         program = Program(component, directory)
-        jobs = SupervisedJobs(directory / "jobs")
+        jobs = SupervisedJobs(directory)
         measure("instantiate and configure", 50, lambda: Guest(program, MemoryStore(), jobs))
         for store in (MemoryStore(), SqliteStore(directory / "store")):
             _measure_calls(Guest(program, store, jobs), jobs, type(store).__name__)

@@ -37,7 +37,7 @@ class LastingHost:
 
     def open(self) -> tuple[Store, Jobs]:
         """A store and jobs as a new process opens them."""
-        jobs = SupervisedJobs(self.directory / "jobs")
+        jobs = SupervisedJobs(self.directory)
         return SqliteStore(self.directory / "store"), jobs
 
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from backburner_host.__main__ import cache_directory
 from backburner_host.capabilities import Jobs, Outcome, Spec
 from backburner_host.guest import Program
+from backburner_host.serve import cache_directory
 
 PATIENCE_SECONDS = 60
 """How long a test waits for what has to come: for ever, as far as a loaded machine is concerned."""
