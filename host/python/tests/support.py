@@ -29,6 +29,17 @@ def component() -> Path:
     return Path(os.environ["BACKBURNER_COMPONENT"])
 
 
+def given(variable: str) -> str | None:
+    """What an environment variable says, and where it says nothing `None`: then what needs it is left out.
+
+    Where `BACKBURNER_ALL_TESTS` is 1, nothing may be left out.
+    """
+    value = os.environ.get(variable)
+    if not value and os.environ.get("BACKBURNER_ALL_TESTS") == "1":
+        raise LookupError(f"{variable} is not set, and all tests were asked for")
+    return value or None
+
+
 def program() -> Program:
     """The component, one for all tests of this process and compiled once for all processes."""
     if not _programs:
