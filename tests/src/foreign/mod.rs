@@ -6,6 +6,7 @@
 pub mod javascript;
 pub mod npm;
 pub mod python;
+pub mod python_host;
 
 mod note;
 mod tools;
