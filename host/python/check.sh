@@ -1,27 +1,19 @@
 #!/bin/sh
-# Installs this package into a new environment in a directory, and runs its tests there:
+# Installs this package into an environment of its own in a directory, as install.sh does, and checks it there:
 #
 #     check.sh DIRECTORY
 #
 # BACKBURNER_COMPONENT is the absolute path of the component's file, BACKBURNER_CONFORMANCE_KIT that of the host
-# conformance kit; without the kit the tests that need it are skipped. Nothing is written outside of the directory.
+# conformance kit, BACKBURNER_COMPOSED that of a component whose store is supplied by another one. What needs one of the
+# last two is skipped without it, or fails where BACKBURNER_ALL_TESTS is 1. Nothing is written outside of the directory.
 set -eu
-: "${BACKBURNER_COMPONENT:?has to name the component file}"
-here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$1"
-cd "$1"
-rm -rf source
-cp -R "$here" source
-[ -d environment ] || python3 -m venv environment
-environment/bin/python -m pip install --quiet --disable-pip-version-check ./source
+sh "$(dirname "$0")/install.sh" "$1"
+cd "$1/source"
+../environment/bin/ruff check --no-cache .
+../environment/bin/ruff format --no-cache --check .
 # What is installed is what is tested.
-rm -rf source/backburner_host
-export XDG_CACHE_HOME="$PWD/cache"
-cd source
-
-# A server that is told nothing leaves the compiled component in the cache. Else every process below would begin with
-# compiling it, all at the same time.
-../environment/bin/python -m backburner_host --data-dir ../first </dev/null
+rm -rf backburner_host
+export XDG_CACHE_HOME="$(cd .. && pwd)/cache"
 
 # Most tests wait for processes most of the time, so a process for each of these files takes a third of the time of one
 # for all.

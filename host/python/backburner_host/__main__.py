@@ -1,139 +1,19 @@
-"""`python -m backburner_host`: an MCP server over stdio."""
+"""`python -m backburner_host`: the server, or what a process of a job calls."""
 
-import argparse
-import asyncio
-import os
 import sys
-from pathlib import Path
-from typing import Any
-
-from wasmtime import WasmtimeError
-
-from . import config
-from .capabilities import StoreError
-from .guest import ConfigError, Guest, Program
-from .jobs import SupervisedJobs
-from .server import Server
-from .stdio import Input, Output, take_streams
-from .store import SqliteStore
-
-MIB = 1024 * 1024
 
 
 def main() -> None:
-    """Serve one client over standard input and output, until it closes the stream."""
-    parser = _parser()
-    options = parser.parse_args()
-    if options.component is None:
-        parser.error("name the component's file with --component or $BACKBURNER_COMPONENT")
-    # Before anything else can print.
-    streams = take_streams()
-    try:
-        asyncio.run(_serve(options, streams))
-    except (OSError, StoreError, ConfigError, WasmtimeError) as error:
-        sys.exit(f"backburner: cannot serve: {error}")
+    """Do what the command line says."""
+    words = sys.argv[1:]
+    # What a job's processes call does not load the server.
+    if words[:1] in (["ask"], ["progress"]):
+        from . import inside
 
+        sys.exit(inside.main(words))
+    from . import serve
 
-async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
-    data = _private(options.data_dir)
-    store = SqliteStore(data / "store.sqlite3")
-    jobs = SupervisedJobs(data / "jobs")
-    guest = Guest(Program(options.component, cache_directory()), store, jobs, _members(options))
-    reading, writing = streams
-    await Server(guest, jobs, (Input(reading, options.max_message_bytes), Output(writing))).run()
-
-
-def cache_directory() -> Path:
-    """Where compiled components are kept. Raises `OSError` where it cannot be made, or others may use it."""
-    return _private(_user_directory("XDG_CACHE_HOME", ".cache"))
-
-
-def _private(path: Path) -> Path:
-    """A directory that only its owner may use: whoever can write in it can run code here.
-
-    One that others may use is refused and not closed to them, since it may be everybody's.
-    """
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = path.stat()
-    if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise PermissionError(
-            f"others may use {path}; name a directory that does not exist yet, or close it (chmod 700)"
-        )
-    return path.absolute()
-
-
-def _members(options: argparse.Namespace) -> dict[str, Any]:
-    """What the component gets: what the file says, and what the command line says instead."""
-    members = config.read(options.config) if options.config else {}
-    given = {
-        "syncLimitMs": (options.sync_limit, 1000),
-        "directLimitMs": (options.direct_limit, 1),
-        "graceMs": (options.grace, 1000),
-        "outputLimitBytes": (options.output_limit, 1),
-    }
-    return members | {name: value * unit for name, (value, unit) in given.items() if value is not None}
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="backburner_host", description=__doc__)
-    parser.add_argument("serve", nargs="?", choices=["serve"], help="what it does in any case")
-    parser.add_argument(
-        "--component",
-        type=Path,
-        default=os.environ.get("BACKBURNER_COMPONENT"),
-        help="the component's file [default: $BACKBURNER_COMPONENT]",
-    )
-    parser.add_argument(
-        "--data-dir",
-        type=Path,
-        default=_data_directory(),
-        help="where everything is kept; not to be shared with another kind of host [default: $BACKBURNER_DIR, else "
-        "backburner-python in the user's state directory]",
-    )
-    parser.add_argument(
-        "--config",
-        type=Path,
-        help="a backburner.toml as the native server reads it, with limits and tools; options win over it",
-    )
-    for name, unit, default, least, most, text in _NUMBERS:
-        parser.add_argument(name, metavar=unit, type=_number(least, most), help=f"{text} [default: {default}]")
-    parser.add_argument(
-        "--max-message-bytes",
-        metavar="N",
-        type=_number(1024, 16 * MIB),
-        default=4 * MIB,
-        help="the longest message that is accepted [default: %(default)s]",
-    )
-    return parser
-
-
-_NUMBERS = [
-    ("--sync-limit", "SECONDS", 30, 0, 3600, "how long a client without the Tasks extension waits for a command"),
-    ("--direct-limit", "MILLISECONDS", 100, 0, 60_000, "how long a client with it waits before it is given a task"),
-    ("--grace", "SECONDS", 5, 0, 600, "how long a job that is stopped may take before it is killed"),
-    ("--output-limit", "BYTES", 64 * MIB, 4096, 1 << 40, "how much of a job's output is kept: beginning and end"),
-]
-
-
-def _number(least: int, most: int):
-    def number(text: str) -> int:
-        value = int(text)
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{value} is not in {least} to {most}")
-        return value
-
-    return number
-
-
-def _data_directory() -> Path:
-    named = os.environ.get("BACKBURNER_DIR")
-    return Path(named) if named else _user_directory("XDG_STATE_HOME", ".local/state")
-
-
-def _user_directory(variable: str, usual: str) -> Path:
-    """Where this host keeps things of a kind, by the XDG Base Directory specification."""
-    named = os.environ.get(variable, "")
-    return (Path(named) if os.path.isabs(named) else Path.home() / usual) / "backburner-python"
+    serve.main()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 | `command.json` | which process the command is |
 | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
+| `questions/`, `report.json` | what the job's own processes ask and say, see modules `questions` and `report` |
 | `supervisor.log` | only where the supervisor failed: why |
 
 Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor, whatever ended it,
@@ -18,6 +19,7 @@ and a reader's end of file is a wake-up. Imported by supervisors, which have to 
 import errno
 import json
 import os
+import stat
 
 from .clock import boot_id, monotonic_ms, now_ms
 
@@ -26,6 +28,14 @@ FORMAT = 1
 
 TASK_VARIABLE = "BACKBURNER_TASK_ID"
 """Every process of a job has this variable, with the job's id: what is left of a lost job is found by it."""
+
+DATA_VARIABLE = "BACKBURNER_DIR"
+"""The data directory: what the server takes where nothing else names one, and where a job's processes find the job."""
+
+
+def jobs_directory(data: str) -> str:
+    """Where the jobs of a data directory are, each in a directory that is called as its id."""
+    return os.path.join(data, "jobs")
 
 
 class JobFiles:
@@ -108,20 +118,8 @@ class JobFiles:
 
     def wake(self) -> None:
         """Make the supervisor look for a request."""
-        try:
-            control = os.open(self._name("control"), os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError as error:
-            # Nobody has opened it: the supervisor is dead, or will look for a request once it has.
-            if error.errno in (errno.ENXIO, errno.ENOENT):
-                return
-            raise
-        try:
-            os.write(control, b"!")
-        except (BlockingIOError, BrokenPipeError):
-            # Full of wake-ups that are still to be read, or dead meanwhile: nothing is lost.
-            pass
-        finally:
-            os.close(control)
+        # Where nobody has opened it, the supervisor is dead, or will look for a request once it has.
+        wake(self._name("control"))
 
     def record_command(self, pid: int, start_ticks: int) -> None:
         """Record which process the command is."""
@@ -162,16 +160,68 @@ class JobFiles:
         return os.path.join(self.path, name)
 
     def _write(self, name: str, content: dict) -> None:
-        descriptor = os.open(self._name(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"format": FORMAT, "content": content}, file)
+        write_record(self._name(name), content)
 
     def _read(self, name: str) -> dict:
         with open(self._name(name), encoding="utf-8") as file:
-            numbered = json.load(file)
-        if numbered["format"] != FORMAT:
-            raise ValueError(f"{name} has format {numbered['format']}, and this version knows {FORMAT}")
-        return numbered["content"]
+            return _content(file.read())
+
+
+def write_record(path: str, content: dict) -> None:
+    """Write a file with the number of its format. It is not synchronised."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        json.dump({"format": FORMAT, "content": content}, file)
+
+
+def read_foreign_record(path: str, limit_bytes: int) -> dict:
+    """Read a file that any process of the job may have written or put there.
+
+    Raises `OSError` or `ValueError` where it is no such record, or longer than that.
+    """
+    # What is not a file is neither waited for nor followed.
+    flags = os.O_NONBLOCK | os.O_NOFOLLOW
+    with open(path, "rb", opener=lambda name, usual: os.open(name, usual | flags)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError(f"{path} is no file")
+        text = file.read(limit_bytes + 1)
+    if len(text) > limit_bytes:
+        raise ValueError(f"{path} is longer than {limit_bytes} bytes")
+    try:
+        return _content(text.decode())
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is no record: {error!r}") from error
+
+
+def _content(text: str) -> dict:
+    numbered = json.loads(text)
+    if numbered["format"] != FORMAT:
+        raise ValueError(f"the file has format {numbered['format']}, and this version knows {FORMAT}")
+    content = numbered["content"]
+    if not isinstance(content, dict):
+        raise ValueError("a record has members")
+    return content
+
+
+def wake(path: str, data: bytes = b"!") -> bool:
+    """Wake whoever reads a FIFO, or with no data only look. Whether somebody reads it."""
+    try:
+        fifo = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ENXIO, errno.ENOENT):
+            return False
+        raise
+    try:
+        os.write(fifo, data)
+    except BlockingIOError:
+        # Full of what is still to be read.
+        pass
+    except BrokenPipeError:
+        # Dead meanwhile.
+        return False
+    finally:
+        os.close(fifo)
+    return True
 
 
 def sync(path: str) -> None:

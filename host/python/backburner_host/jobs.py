@@ -21,9 +21,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from . import capabilities as cap
-from . import limits, output, processes
+from . import limits, output, processes, questions, report
 from .clock import boot_id, monotonic_ms, now_ms
-from .job_files import JobFiles, sync
+from .job_files import JobFiles, jobs_directory, sync
 
 _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
 _SUPERVISOR = (
@@ -33,14 +33,14 @@ _SUPERVISOR = (
 
 
 class SupervisedJobs:
-    """Jobs in one directory. Any number of these, in any number of processes, may use the same one.
+    """Jobs in `jobs`, below one directory. Any number of these, in any number of processes, may use the same one.
 
     Every method blocks for a few system calls and files; `start` for the creation of a process.
     """
 
-    def __init__(self, path: Path):
-        """Open the jobs in `path`, and clear away what a crash left half built or half deleted."""
-        self._path = path.absolute()
+    def __init__(self, data: Path):
+        """Open the jobs of the data directory, and clear away what a crash left half built or half deleted."""
+        self._path = Path(jobs_directory(str(data.absolute())))
         self._workshop = self._path / ".workshop"
         self._workshop.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._numbers = itertools.count()
@@ -89,7 +89,12 @@ class SupervisedJobs:
             return _progress(files) if outcome is None else _outcome(outcome)
 
     def answer(self, id: str, key: str, answer: str) -> None:
-        """Does nothing: these jobs have no way to ask."""
+        with _failures(id, "answered"):
+            if len(answer.encode()) > limits.ANSWER_BYTES_MAX:
+                raise ValueError(f"an answer may have {limits.ANSWER_BYTES_MAX} bytes")
+            files = self._find(id)
+            if files is not None and files.is_alive():
+                questions.answer(files.path, key, answer)
 
     def read(self, id: str, offset: int, limit: int) -> list[cap.Fragment]:
         with _failures(id, "read"):
@@ -286,7 +291,15 @@ def _progress(files: JobFiles) -> cap.Progress:
     origin = files.origin()
     running_ms = monotonic_ms() - origin["monotonic_ms"] if origin["boot_id"] == boot_id() else 0
     written, _kept, last_at = output.usage(files.path)
-    return cap.Progress(origin["started_at"], max(0, running_ms), written, last_at, files.stop_cause())
+    return cap.Progress(
+        started_at=origin["started_at"],
+        running_ms=max(0, running_ms),
+        output_bytes=written,
+        last_output_at=last_at,
+        stopping=files.stop_cause(),
+        questions=questions.all_open(files.path),
+        report=report.read(files.path),
+    )
 
 
 def _outcome(found: dict) -> cap.Outcome:

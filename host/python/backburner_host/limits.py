@@ -84,6 +84,24 @@ TAIL_SEGMENTS = 4
 STALE_SECONDS = 600
 """After how long something unfinished in the workshop is rubbish: building a job takes milliseconds."""
 
+FORM_BYTES_MAX = 64 << 10
+"""How long what a job asks may be, in bytes of UTF-8. Of the contract."""
+
+ANSWER_BYTES_MAX = 1 << 20
+"""How long an answer may be, in bytes of UTF-8. Of the contract."""
+
+QUESTIONS_MAX = 32
+"""How many questions of a job may be open. Of the contract."""
+
+REPORT_TEXT_BYTES_MAX = 1000
+"""How long what a job says of itself may be, in bytes of UTF-8. Of the contract."""
+
+ESCAPED_BYTES = 6
+"""How many bytes a byte of text takes at most where it is written as JSON: a control character, as `\\u` and digits."""
+
+RECORD_BYTES = 1024
+"""How much is written around a text: more than the names and numbers of any record."""
+
 FIRST_SWEEP_SECONDS = 1
 """How long after the start the first sweep runs: the first replies go first."""
 

@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from . import limits, processes
 from .clock import monotonic_ms, now_ms
-from .job_files import TASK_VARIABLE, JobFiles
+from .job_files import DATA_VARIABLE, TASK_VARIABLE, JobFiles
 from .life import KILL, TERMINATE, WAIT, Life
 from .output import Recorder
 
@@ -83,7 +83,7 @@ def _accompany(files: JobFiles, job_id: str) -> None:
     outcome["stopped"] = files.stop_cause()
     if outcome["stopped"] is None:
         try:
-            command = _spawn(job_id, spec)
+            command = _spawn(job_id, spec, data=os.path.dirname(os.path.dirname(files.path)))
         except (OSError, ValueError) as error:
             outcome["end"] = {"not-started": {"detail": _explain(error, spec)}}
         else:
@@ -109,8 +109,8 @@ def _conclude(files: JobFiles, outcome: dict, recorder: Recorder) -> None:
                 time.sleep(limits.OUTCOME_RETRY_SECONDS)
 
 
-def _spawn(job_id: str, spec: dict) -> subprocess.Popen:
-    environment = os.environ | dict(spec["environment"])
+def _spawn(job_id: str, spec: dict, data: str) -> subprocess.Popen:
+    environment = os.environ | {DATA_VARIABLE: data} | dict(spec["environment"])
     words = spec["command"]
     if isinstance(words, str):
         # The two dashes: a line that begins with one is a line and no option.

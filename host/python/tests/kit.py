@@ -37,7 +37,7 @@ class LastingHost:
 
     def open(self) -> tuple[Store, Jobs]:
         """A store and jobs as a new process opens them."""
-        jobs = SupervisedJobs(self.directory / "jobs")
+        jobs = SupervisedJobs(self.directory)
         return SqliteStore(self.directory / "store"), jobs
 
 
@@ -68,10 +68,11 @@ class Kit:
         self._words = [sys.executable, "-m", "tests.kit", path, str(cache)]
         self._program = Program(Path(path), cache)
 
-    def checks(self, host: Host) -> list[str]:
-        """The names of the checks that a host is up to."""
+    def checks(self, host: Host) -> tuple[list[str], list[str]]:
+        """The names of the checks that a host is up to, and of those that it is not."""
         checks = self._instance(host).call("checks")
-        return [check.name for check in checks if set(check.needs) <= host.offers]
+        is_possible = {check.name: set(check.needs) <= host.offers for check in checks}
+        return tuple([name for name, possible in is_possible.items() if possible is wanted] for wanted in (True, False))
 
     def run(self, host: Host, name: str) -> str | None:
         """What is wrong; `None` where the promise is kept."""
@@ -84,19 +85,19 @@ class Kit:
             elif progress.tag == "restart":
                 time.sleep(max(0, getattr(payload, "not-before") - now_ms()) / 1000)
                 instance = self._instance(host)
-            elif broken := self._crowd(host, payload.members):
+            elif (broken := self._crowd(host, payload.members)) is not None:
                 return broken
             progress = instance.call("resume", payload.ticket, now_ms())
-        return progress.payload.reason if progress.tag == "failed" else None
+        return _verdict(progress)
 
     def resume(self, host: Host, ticket: str) -> str | None:
         """Go on with a check as a member of a crowd. What is wrong."""
-        progress: Variant = self._instance(host).call("resume", ticket, now_ms())
-        return progress.payload.reason if progress.tag == "failed" else None
+        return _verdict(self._instance(host).call("resume", ticket, now_ms()))
 
     def _crowd(self, host: Host, members: list[str]) -> str | None:
         if host.directory is None:
-            return next((broken for ticket in members if (broken := self.resume(host, ticket))), None)
+            ends = (self.resume(host, ticket) for ticket in members)
+            return next((broken for broken in ends if broken is not None), None)
         words = [*self._words, str(host.directory)]
         top = Path(__file__).resolve().parent.parent
         crowd = [subprocess.Popen([*words, ticket], cwd=top, stderr=subprocess.PIPE) for ticket in members]
@@ -128,6 +129,17 @@ class _Instance:
     def wait(self, pause: Record) -> None:
         while now_ms() < pause.deadline and all(isinstance(self._jobs.inspect(id), Progress) for id in pause.jobs):
             time.sleep(POLL_SECONDS)
+
+
+def _verdict(progress: Variant) -> str | None:
+    """What is wrong at the end of a check: everything but that it has passed."""
+    match progress.tag:
+        case "passed":
+            return None
+        case "failed":
+            return progress.payload.reason
+        case tag:
+            return f"it neither passed nor failed: {tag}"
 
 
 if __name__ == "__main__":

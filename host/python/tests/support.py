@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from backburner_host.__main__ import cache_directory
 from backburner_host.capabilities import Jobs, Outcome, Spec
 from backburner_host.guest import Program
+from backburner_host.serve import cache_directory
 
 PATIENCE_SECONDS = 60
 """How long a test waits for what has to come: for ever, as far as a loaded machine is concerned."""
@@ -27,6 +27,17 @@ TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 def component() -> Path:
     """The component's file."""
     return Path(os.environ["BACKBURNER_COMPONENT"])
+
+
+def given(variable: str) -> str | None:
+    """What an environment variable says, and where it says nothing `None`: then what needs it is left out.
+
+    Where `BACKBURNER_ALL_TESTS` is 1, nothing may be left out.
+    """
+    value = os.environ.get(variable)
+    if not value and os.environ.get("BACKBURNER_ALL_TESTS") == "1":
+        raise LookupError(f"{variable} is not set, and all tests were asked for")
+    return value or None
 
 
 def program() -> Program:

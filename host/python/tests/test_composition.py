@@ -1,17 +1,16 @@
 """The component composed with another one that supplies its store. BACKBURNER_COMPOSED names the composition's file."""
 
 import json
-import os
 import unittest
 from pathlib import Path
 
 from backburner_host.guest import Guest, Program
 from backburner_host.jobs import SupervisedJobs
 
-from .support import DirectoryCase, ended
+from .support import DirectoryCase, ended, given
 from .test_guest import request
 
-COMPOSED = os.environ.get("BACKBURNER_COMPOSED")
+COMPOSED = given("BACKBURNER_COMPOSED")
 
 
 @unittest.skipUnless(COMPOSED, "BACKBURNER_COMPOSED does not name a composition's file")

@@ -1,13 +1,19 @@
 """The host conformance kit against this host's stores and jobs. BACKBURNER_CONFORMANCE_KIT names the kit's file."""
 
-import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from unittest import mock
+
+from wasmtime.component import Variant
 
 from .kit import Host, Kit, LastingHost, MemoryHost
-from .support import DirectoryCase
+from .support import DirectoryCase, given
 
-KIT = os.environ.get("BACKBURNER_CONFORMANCE_KIT")
+KIT = given("BACKBURNER_CONFORMANCE_KIT")
+
+CHECKS_IN_MEMORY_LEAST = 20
+"""How many checks at least need nothing but a store and names of jobs."""
 
 
 @unittest.skipUnless(KIT, "BACKBURNER_CONFORMANCE_KIT does not name the kit's file")
@@ -16,8 +22,10 @@ class Conformance(DirectoryCase):
 
     def check(self, host: Host) -> None:
         kit = Kit(KIT, self.directory)
-        names = kit.checks(host)
-        self.assertTrue(names, "the kit checks nothing")
+        names, left_out = kit.checks(host)
+        if isinstance(host, LastingHost):
+            self.assertEqual(left_out, [], "a host that has everything is up to everything")
+        self.assertGreaterEqual(len(names), CHECKS_IN_MEMORY_LEAST)
         with ThreadPoolExecutor(host.threads) as pool:
             for name, broken in zip(names, pool.map(lambda name: kit.run(host, name), names), strict=True):
                 with self.subTest(name):
@@ -28,3 +36,40 @@ class Conformance(DirectoryCase):
 
     def test_memory_keeps_every_promise_but_durability(self) -> None:
         self.check(MemoryHost(self.directory / "host"))
+
+
+class Verdicts(unittest.TestCase):
+    """What counts as passed."""
+
+    def ended(self, end: Variant, crowd: tuple[str, ...] = ()) -> str | None:
+        """What is wrong where a member of a crowd ends so: seen by itself, or by a check that else passes."""
+        begun = Variant("crowd", SimpleNamespace(members=crowd, ticket="the check"))
+
+        def call(function: str, ticket: str, _now: int) -> Variant:
+            return begun if function == "begin" else Variant("passed") if ticket == "the check" else end
+
+        kit, host = object.__new__(Kit), SimpleNamespace(directory=None)
+        with mock.patch.object(Kit, "_instance", lambda *_: SimpleNamespace(call=call)):
+            return kit.run(host, "a check") if crowd else kit.resume(host, "a member")
+
+    def test_a_member_of_a_crowd_that_neither_passed_nor_failed_has_failed(self) -> None:
+        for tag in ("wait", "restart", "crowd"):
+            self.assertIn(tag, self.ended(Variant(tag)))
+            self.assertIn(tag, self.ended(Variant(tag), ("a member",)))
+        self.assertIsNone(self.ended(Variant("passed")))
+        self.assertIsNone(self.ended(Variant("passed"), ("a member",)))
+
+    def test_a_failure_without_a_reason_is_one(self) -> None:
+        failed = Variant("failed", SimpleNamespace(reason=""))
+        self.assertEqual(self.ended(failed), "")
+        self.assertEqual(self.ended(failed, ("a member",)), "")
+
+
+class LeftOut(unittest.TestCase):
+    """What happens where a file is not named."""
+
+    def test_a_file_that_is_not_named_leaves_its_tests_out_unless_all_were_asked_for(self) -> None:
+        with mock.patch.dict("os.environ", {"BACKBURNER_ALL_TESTS": "", "BACKBURNER_X": ""}):
+            self.assertIsNone(given("BACKBURNER_X"))
+        with mock.patch.dict("os.environ", {"BACKBURNER_ALL_TESTS": "1", "BACKBURNER_X": ""}):
+            self.assertRaises(LookupError, given, "BACKBURNER_X")

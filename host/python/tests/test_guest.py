@@ -39,7 +39,7 @@ class Component(DirectoryCase):
     """The guest."""
 
     def guest(self, store: MemoryStore | None = None, **config: Any) -> Guest:
-        return Guest(program(), store or MemoryStore(), SupervisedJobs(self.directory / "jobs"), config)
+        return Guest(program(), store or MemoryStore(), SupervisedJobs(self.directory), config)
 
     def test_a_configuration_is_refused_with_its_member(self) -> None:
         with self.assertRaisesRegex(ConfigError, "^/nonsense: ") as raised:

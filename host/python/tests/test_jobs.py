@@ -20,7 +20,7 @@ class Jobs(DirectoryCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.jobs = SupervisedJobs(self.directory / "jobs")
+        self.jobs = SupervisedJobs(self.directory)
 
     def start(self, command: str | list[str], **others: object) -> str:
         id = new_id()
@@ -110,7 +110,7 @@ class Jobs(DirectoryCase):
         ):
             id = self.start("sleep 100")
             os.kill(self.supervisor(id), signal.SIGKILL)
-            until("its supervisor to be gone", lambda: not JobFiles(str(files / id)).is_alive())
+            until("its supervisor to be gone", lambda id=id: not JobFiles(str(files / id)).is_alive())
             damage(id)
             self.assertEqual(ended(self.jobs, id).end, Lost("files"))
 

@@ -101,7 +101,7 @@ class Stdio(DirectoryCase):
     def test_a_directory_that_others_may_use_is_refused_and_left_alone(self) -> None:
         (self.directory / "data").mkdir(mode=0o755)
         words = [sys.executable, "-m", "backburner_host", "--data-dir", self.directory / "data"]
-        ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
         self.assertIn("others may use", ended.stderr)
         self.assertEqual((self.directory / "data").stat().st_mode & 0o777, 0o755)

@@ -2,6 +2,7 @@
 
 import io
 import unittest
+from functools import partial
 
 from backburner_host.stdio import Line, Special, lines
 
@@ -13,8 +14,8 @@ class Lines(unittest.TestCase):
 
     def check(self, stream: bytes, expected: list[Line]) -> None:
         for chunk_bytes in (1, 3, 64):
-            source = io.BytesIO(stream)
-            self.assertEqual(list(lines(lambda: source.read(chunk_bytes), LIMIT_BYTES)), expected)
+            read = partial(io.BytesIO(stream).read, chunk_bytes)
+            self.assertEqual(list(lines(read, LIMIT_BYTES)), expected)
 
     def test_each_line_is_a_message(self) -> None:
         self.check(b"one\ntwo\n", [b"one", b"two"])

@@ -6,6 +6,7 @@
 pub mod javascript;
 pub mod npm;
 pub mod python;
+pub mod python_host;
 pub mod wasmtime;
 
 mod note;

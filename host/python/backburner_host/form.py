@@ -1,0 +1,114 @@
+"""What a job asks, as the command line says it: the parameters of `elicitation/create`, and how an answer is printed.
+
+*Source:* MCP 2026-07-28, Elicitation, Requested Schema.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+MESSAGE_CHARACTERS_MAX = 4000
+"""How long a message may be, in characters. What the component takes."""
+
+TYPES = {"boolean": "boolean", "text": "string", "number": "number", "integer": "integer"}
+"""The kinds of values, and what the protocol calls them."""
+
+_ONLY = "answer"
+"""The name of a single field, which nobody sees."""
+
+_FIELD = re.compile(r"(?P<name>.{1,100}?)(?P<mark>\?)?:(?P<type>[^:]*)(?::(?P<title>.*))?", re.DOTALL)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value that is asked for."""
+
+    name: str
+    schema: dict[str, Any]
+    is_required: bool
+    is_alone: bool = False
+    """Whether it is all that is asked for, and nobody chose its name."""
+
+
+class Form:
+    """A message, and the fields that go with it."""
+
+    def __init__(self, message: str, fields: list[Field], deadline_seconds: float | None = None):
+        """Raises `ValueError`, with what is wrong, for what nobody can be asked."""
+        if len({field.name for field in fields}) < len(fields):
+            raise ValueError("a field is given twice")
+        # A person who reads the question has to know until when.
+        until = "" if deadline_seconds is None else _until(deadline_seconds)
+        self._message = message + until
+        if not message.strip() or len(self._message) > MESSAGE_CHARACTERS_MAX:
+            raise ValueError(f"give a message of 1 to {MESSAGE_CHARACTERS_MAX} characters")
+        self._fields = fields
+
+    @property
+    def text(self) -> str:
+        """As JSON, with the fields in their order."""
+        properties = {field.name: field.schema for field in self._fields}
+        required = [field.name for field in self._fields if field.is_required]
+        schema = {"type": "object", "properties": properties, "required": required}
+        return _json({"message": self._message, "requestedSchema": schema})
+
+    def printed(self, content: dict[str, Any] | None) -> str | None:
+        """The line that is printed of an answer's content; `None` where there is nothing to print."""
+        if not self._fields:
+            return None
+        if not self._has_one_value():
+            return self.printed_as_json(content)
+        value = (content or {}).get(_ONLY)
+        if value is None:
+            return ""
+        return _CONTROL.sub(" ", value if isinstance(value, str) else _json(value))
+
+    def printed_as_json(self, content: dict[str, Any] | None) -> str:
+        """The same as JSON, in any case."""
+        content = content or {}
+        return _json(content.get(_ONLY) if self._has_one_value() else content)
+
+    def _has_one_value(self) -> bool:
+        return any(field.is_alone for field in self._fields)
+
+
+def only(kind: str) -> Field:
+    """The field where one value is asked for."""
+    return Field(_ONLY, {"type": TYPES[kind]}, is_required=True, is_alone=True)
+
+
+def named(text: str) -> Field:
+    """The field of `NAME[?]:TYPE[:TITLE]`; raises `ValueError` where that is none."""
+    found = _FIELD.fullmatch(text)
+    choices = found["type"].split("|") if found and "|" in found["type"] else []
+    kind = "string" if choices else TYPES.get(found["type"]) if found else None
+    is_named = found is not None and found["name"] != "?" and not _CONTROL.search(found["name"])
+    if kind is None or not is_named or len(set(choices)) < len(choices):
+        types = f"{', '.join(TYPES)} or different choices as a|b"
+        raise ValueError(f"--field {text!r} is none: give NAME[?]:TYPE[:TITLE], with {types}")
+    title = {} if found["title"] is None else {"title": found["title"]}
+    return Field(found["name"], {"type": kind} | _listed(choices) | title, is_required=not found["mark"])
+
+
+def _listed(choices: list[str]) -> dict[str, Any]:
+    """Choices of which some have a title, as `VALUE=TITLE`, or none."""
+    if not any("=" in choice for choice in choices):
+        return {"enum": choices} if choices else {}
+    pairs = [choice.partition("=") for choice in choices]
+    return {"oneOf": [{"const": value, "title": title if sign else value} for value, sign, title in pairs]}
+
+
+def _until(seconds: float) -> str:
+    """What a person reads of a deadline."""
+    whole = int(seconds)
+    if whole == 0:
+        words = f"{round(seconds * 1000)} ms"
+    else:
+        words = f"{whole} s" if whole % 60 else f"{whole // 60} min"
+    return f"\n(if nobody answers within {words}, there is no answer)"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,64 @@
+//! The Python host, a package of Python.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::workbench::Workbench;
+use crate::{Setup, component, workspace};
+
+/// Where it is installed and checked.
+///
+/// There is one workbench for all test programs, which is nobody else's until what this gives is dropped: a test program
+/// opens it once.
+///
+/// # Panics
+/// Where the build's directory cannot be written.
+#[must_use]
+pub fn open(build: &str) -> Workbench {
+    Workbench::open(build, "python")
+}
+
+/// Installs it, as its own check does too.
+///
+/// # Panics
+/// Where Python or pip fails.
+#[must_use]
+pub fn install(build: &str) -> Workbench {
+    let bench = open(build);
+    bench.run(&mut script("install.sh", &bench));
+    bench
+}
+
+/// One of its scripts for this workbench.
+#[must_use]
+pub fn script(name: &str, bench: &Workbench) -> Command {
+    let mut script = Command::new("sh");
+    script
+        .arg(workspace().join("host/python").join(name))
+        .arg(bench.path())
+        .env("BACKBURNER_COMPONENT", component());
+    script
+}
+
+/// The program that its package brings, for servers and for what the processes of a job call.
+#[must_use]
+pub fn program(bench: &Workbench) -> PathBuf {
+    bench.path().join("environment/bin/backburner-host")
+}
+
+/// How its stdio server is started.
+#[must_use]
+pub fn setup(bench: &Workbench) -> Setup {
+    Setup {
+        program: vec![program(bench).into()],
+        environment: vec![
+            ("BACKBURNER_COMPONENT".to_owned(), component().into()),
+            // Where its installation left the compiled component.
+            (
+                "XDG_CACHE_HOME".to_owned(),
+                bench.path().join("cache").into(),
+            ),
+        ],
+        ..Setup::default()
+    }
+}
