@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{OUTCOME_RESERVE_BYTES, STALE};
-use super::model::{Outcome, Spec, StopCause};
+use super::model::{Spec, StopCause};
 use super::{files, native};
 
 /// The version of everything that is written here.
@@ -21,8 +21,7 @@ const SPEC: &str = "spec.jsonl";
 const ALIVE: &str = "alive";
 const CONTROL: &str = "control";
 const STOP: &str = "stop";
-const RESERVE: &str = "outcome.reserve";
-const OUTCOME: &str = "outcome.json";
+pub(super) const RESERVE: &str = "outcome.reserve";
 const RESERVED: &str = "reserved";
 const FOUND: &str = "found";
 
@@ -194,7 +193,11 @@ impl JobDirectory {
 
     /// Moves what is in the place of a file of ours out of the way, so that somebody may look at it. It may be gone by
     /// now, and then what is moved may be what another process of ours has put there since: that is put back.
-    fn put_aside(&self, name: &str, is_ours: impl FnOnce(&str) -> bool) -> io::Result<()> {
+    pub(super) fn put_aside(
+        &self,
+        name: &str,
+        is_ours: impl FnOnce(&str) -> bool,
+    ) -> io::Result<()> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let aside = format!("{name}.damaged-{}-{number}", std::process::id());
@@ -346,104 +349,6 @@ impl JobDirectory {
         Ok(line.and_then(|line| decode(line).ok()))
     }
 
-    /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in
-    /// one step, so somebody else changed it.
-    pub(crate) fn outcome(&self) -> io::Result<Option<Outcome>> {
-        match self.outcome_in(OUTCOME) {
-            Err(error) if is_damage(&error) => {
-                let is_ours = |aside: &str| match self.outcome_in(aside) {
-                    Ok(found) => found.is_some(),
-                    Err(error) => is_later(&error),
-                };
-                self.put_aside(OUTCOME, is_ours).map(|()| None)
-            }
-            other => other,
-        }
-    }
-
-    fn outcome_in(&self, name: &str) -> io::Result<Option<Outcome>> {
-        let text = files::read(&self.dir, name)?;
-        text.map(|text| decode(&text)).transpose()
-    }
-
-    /// Whether there is an outcome, also one of a later version.
-    fn is_concluded(&self) -> io::Result<bool> {
-        match self.outcome() {
-            Ok(found) => Ok(found.is_some()),
-            Err(error) if is_later(&error) => Ok(true),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Writes the outcome into the room that was reserved for it, unless there is one by now; power-safe on return. For
-    /// the supervisor only.
-    ///
-    /// There is one where somebody took this supervisor for dead, since the file `alive` was not its own any more: who
-    /// has read that is not told anything else.
-    pub(crate) fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
-        // Also where this is called again: the room may be the outcome by now.
-        if !self.is_concluded()? {
-            self.write_in_reserve(&encode(outcome)?)?;
-            self.publish(RESERVE)?;
-        }
-        // Where it stays it is a second name of the outcome, or what somebody else has put there.
-        let _stays = files::remove(&self.dir, RESERVE);
-        self.sync_names()
-    }
-
-    fn write_in_reserve(&self, text: &[u8]) -> io::Result<()> {
-        let mut file = match files::overwrite(&self.dir, RESERVE) {
-            Err(error) if files::is_other_kind(&error) => {
-                self.put_aside(RESERVE, |_aside| false)?;
-                files::overwrite(&self.dir, RESERVE)
-            }
-            other => other,
-        }?;
-        file.write_all(text)?;
-        file.set_len(text.len() as u64)?;
-        file.sync_all()
-    }
-
-    /// Gives a whole outcome its name, unless there is one: the first stays.
-    fn publish(&self, name: &str) -> io::Result<()> {
-        loop {
-            match files::link(&self.dir, name, OUTCOME) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                other => return other,
-            }
-            // What is no outcome has been moved away.
-            if self.is_concluded()? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Makes the names of the outcome, the output and the job itself survive a power failure.
-    fn sync_names(&self) -> io::Result<()> {
-        files::sync(&self.dir)?;
-        // Nobody has waited for the job's own name so far. Where the file system has one journal, it is safe by now, and
-        // this costs nothing.
-        files::sync_parent(&self.dir)
-    }
-
-    /// Writes the outcome of a job that has no supervisor, unless there is one by now; power-safe on
-    /// return. `unique` is a name that nobody else uses.
-    pub(crate) fn conclude_once(&self, outcome: &Outcome, unique: &str) -> io::Result<()> {
-        let mut file = files::create(&self.dir, unique)?;
-        let published = file
-            .write_all(&encode(outcome)?)
-            .and_then(|()| file.sync_all())
-            .and_then(|()| self.publish(unique));
-        files::remove(&self.dir, unique)?;
-        published?;
-        self.sync_names()
-    }
-
-    /// Gives back the room that was reserved for an outcome, for one that is written by somebody else.
-    pub(crate) fn release_reserve(&self) -> io::Result<()> {
-        files::remove(&self.dir, RESERVE)
-    }
-
     /// Whether something that was never finished can be deleted: old, and nobody is at work in it.
     pub(crate) fn is_stale(&self) -> io::Result<bool> {
         let modified = self.dir.dir_metadata()?.modified()?.into_std();
@@ -472,12 +377,12 @@ fn unless_damaged<T>(read: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 /// Whether a later version wrote what was read.
-fn is_later(error: &io::Error) -> bool {
+pub(super) fn is_later(error: &io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported && error.raw_os_error().is_none()
 }
 
 /// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
-fn is_damage(error: &io::Error) -> bool {
+pub(super) fn is_damage(error: &io::Error) -> bool {
     let kinds = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
     kinds.contains(&error.kind()) || files::is_other_kind(error)
 }
@@ -504,7 +409,7 @@ pub(super) fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
     })?)
 }
 
-fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
+pub(super) fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
     /// What every format has.
     #[derive(Deserialize)]
     struct Number {

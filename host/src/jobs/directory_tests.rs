@@ -1,5 +1,7 @@
 //! Which file stays when several processes write it, and what is read of each format.
 
+use super::super::conclusion::OUTCOME;
+use super::super::model::Outcome;
 use super::*;
 
 #[test]

@@ -38,6 +38,7 @@
 
 mod burial;
 mod clock;
+mod conclusion;
 mod directory;
 mod files;
 mod inside;
