@@ -1,17 +1,105 @@
 //! How a job ended, in its directory: how that is written and read, and who may say so.
 //!
 //! It knows the files `outcome.json` and `outcome.reserve`, and nothing of processes.
+//!
+//! A job runs as the same user and can write here what it likes, so an outcome means something only where nobody but us
+//! can have had a reason to write it. A supervisor writes its own into the reserve, gives it the second name and takes the
+//! first one away, all of it while it holds `alive`: who sees that held believes nothing that is written. A burial writes
+//! that the job was lost, and takes the reserve away too. So an outcome beside a reserve has been told to nobody. It is
+//! true where it is the reserve itself, or a loss: whoever wrote it was killed before the last step. Any other one is the
+//! job's own work.
 
 use std::io::{self, ErrorKind, Write};
 
+use rustix::fs::{AtFlags, Stat, statat};
+use rustix::io::Errno;
+
 use super::directory::{JobDirectory, RESERVE, decode, encode, is_damage, is_later};
 use super::files;
-use super::model::Outcome;
+use super::model::{End, Outcome};
 
 /// How the job ended.
 pub(super) const OUTCOME: &str = "outcome.json";
 
+/// What is believed of an outcome that is there though the job's supervisor is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Believed {
+    /// Nothing.
+    Nothing,
+    /// That the job was lost: somebody of us may have taken the supervisor for dead meanwhile, and said so.
+    Losses,
+}
+
+impl Believed {
+    fn includes(self, read: &io::Result<Option<Outcome>>) -> bool {
+        self == Self::Losses
+            && match read {
+                Ok(outcome) => outcome.as_ref().is_some_and(is_loss),
+                Err(error) => is_later(error),
+            }
+    }
+}
+
 impl JobDirectory {
+    /// How the job ended, if somebody may have been told that already.
+    ///
+    /// Of a job whose `alive` is held this means nothing.
+    pub(crate) fn settled_outcome(&self) -> io::Result<Option<Outcome>> {
+        // In this order: the reserve goes last, so what is there after it is what stays.
+        match self.stat(RESERVE)? {
+            Some(_unsettled) => Ok(None),
+            None => self.outcome(),
+        }
+    }
+
+    /// How the job ended, for whoever has seen that nothing of it runs: from then on everybody may be told. What none of
+    /// us can have written is moved out of the way.
+    pub(crate) fn settle(&self) -> io::Result<Option<Outcome>> {
+        // In this order, since somebody else may settle it meanwhile.
+        let is_doubtful = self.is_beside_reserve()?;
+        let Some(outcome) = self.outcome()? else {
+            return Ok(None);
+        };
+        if is_loss(&outcome) || !is_doubtful {
+            // Where it stays, whoever looks next comes to the same.
+            let _stays = self.release_reserve();
+            return Ok(Some(outcome));
+        }
+        let is_other = |aside: &str| match self.outcome_in(aside) {
+            Ok(found) => found.is_some_and(|found| found != outcome),
+            Err(error) => is_later(&error),
+        };
+        self.put_aside(OUTCOME, is_other).map(|()| None)
+    }
+
+    /// Moves an outcome out of the way that is not `believed`.
+    pub(crate) fn disown_outcome(&self, believed: Believed) -> io::Result<()> {
+        match self.outcome() {
+            Ok(None) => Ok(()),
+            Err(error) if !is_later(&error) => Err(error),
+            read if believed.includes(&read) => Ok(()),
+            _ => self.put_aside(OUTCOME, |aside| believed.includes(&self.outcome_in(aside))),
+        }
+    }
+
+    /// Whether the outcome is another file than the reserve, and that is there.
+    fn is_beside_reserve(&self) -> io::Result<bool> {
+        let (reserve, outcome) = (self.stat(RESERVE)?, self.stat(OUTCOME)?);
+        let (Some(reserve), Some(outcome)) = (reserve, outcome) else {
+            return Ok(false);
+        };
+        Ok((reserve.st_dev, reserve.st_ino) != (outcome.st_dev, outcome.st_ino))
+    }
+
+    /// What the system says of a name, links not followed; `None` where there is none.
+    fn stat(&self, name: &str) -> io::Result<Option<Stat>> {
+        match statat(self.dir(), name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in
     /// one step, so somebody else changed it.
     pub(crate) fn outcome(&self) -> io::Result<Option<Outcome>> {
@@ -45,7 +133,7 @@ impl JobDirectory {
     /// the supervisor only.
     ///
     /// There is one where somebody took this supervisor for dead, since the file `alive` was not its own any more: who
-    /// has read that is not told anything else.
+    /// has read that is not told anything else. One that the job itself has written is disowned before this.
     pub(crate) fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
         // Also where this is called again: the room may be the outcome by now.
         if !self.is_concluded()? {
@@ -109,4 +197,10 @@ impl JobDirectory {
     pub(crate) fn release_reserve(&self) -> io::Result<()> {
         files::remove(self.dir(), RESERVE)
     }
+}
+
+/// Whether an outcome says that nobody knows how the job ended: all that is ever said by others than its supervisor, but
+/// for jobs that had none.
+fn is_loss(outcome: &Outcome) -> bool {
+    matches!(outcome.end, End::Lost { .. })
 }

@@ -5,12 +5,14 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::Dir;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::AsFd;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{OUTCOME_RESERVE_BYTES, STALE};
+use super::limits::{LAST_INSTANT, OUTCOME_RESERVE_BYTES, STALE};
 use super::model::{Spec, StopCause};
 use super::{files, native};
 
@@ -55,6 +57,10 @@ pub(crate) struct Started {
     pub(crate) start_ticks: u64,
     /// Its session, which its supervisor made for it and is the leader of.
     pub(crate) session: i32,
+    /// The inode of the FIFO that its supervisor listens to; `None` in older records. It stays that one's own for as long
+    /// as the supervisor has it open.
+    #[serde(default)]
+    pub(crate) control: Option<u64>,
 }
 
 /// Whether a job's supervisor lives.
@@ -120,8 +126,8 @@ impl JobDirectory {
     /// Writes what a job needs before it is known: its [`record`], FIFOs, and room for the outcome.
     pub(crate) fn furnish(&self, record: &[u8]) -> io::Result<()> {
         files::create(&self.dir, SPEC)?.write_all(record)?;
-        native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"alive")?;
-        native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"control")?;
+        native::make_fifo(self.dir.as_fd(), c"alive")?;
+        native::make_fifo(self.dir.as_fd(), c"control")?;
         files::create(&self.dir, RESERVE)?.write_all(&[b' '; OUTCOME_RESERVE_BYTES])
     }
 
@@ -148,6 +154,27 @@ impl JobDirectory {
         }
     }
 
+    /// Waits until a supervisor that seemed to live is gone, which it is at once where it was in its last instant. Whether
+    /// it is, after [`LAST_INSTANT`] at most.
+    pub(crate) fn is_gone_soon(&self, alive: &File) -> io::Result<bool> {
+        let limit = Timespec::try_from(LAST_INSTANT).expect("it is a few seconds");
+        match poll(&mut [PollFd::new(alive, PollFlags::IN)], Some(&limit)) {
+            // What is told by a look in any case.
+            Ok(_) | Err(Errno::INTR) => Ok(matches!(self.liveness()?, Liveness::Dead)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether this, which its supervisor holds, is what others take for a sign that it lives.
+    pub(crate) fn has_as_alive(&self, held: impl AsFd) -> io::Result<bool> {
+        let held = rustix::fs::fstat(held)?;
+        let Some(named) = files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)? else {
+            return Ok(false);
+        };
+        let named = rustix::fs::fstat(named)?;
+        Ok((held.st_dev, held.st_ino) == (named.st_dev, named.st_ino))
+    }
+
     /// Opens `control` for the supervisor, so that it is never at end of file.
     pub(crate) fn open_control(&self) -> io::Result<File> {
         files::open(&self.dir, CONTROL, OFlags::RDWR)?.ok_or_else(|| ErrorKind::NotFound.into())
@@ -156,15 +183,14 @@ impl JobDirectory {
     /// Makes the supervisor look for a request.
     pub(crate) fn wake(&self) -> io::Result<Wakened> {
         let control = match files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY) {
-            Ok(Some(control)) => control,
-            Ok(None) => return Ok(Wakened::Unreachable),
-            // Nobody has opened it: the supervisor is dead, or will look for a request once it has. One that has
-            // started its command listens to another file, of which somebody took the name.
+            Ok(Some(control)) if self.is_listened_to_by_supervisor(&control)? => control,
+            Ok(_) => return Ok(Wakened::Unreachable),
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                return Ok(match self.started()? {
-                    Some(_) => Wakened::Unreachable,
-                    None => Wakened::Yes,
-                });
+                return self.wakened_later();
+            }
+            // Somebody has changed its mode.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                return Ok(Wakened::Unreachable);
             }
             Err(error) => return Err(error),
         };
@@ -173,6 +199,26 @@ impl JobDirectory {
             Ok(_) | Err(Errno::AGAIN | Errno::PIPE) => Ok(Wakened::Yes),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether a supervisor will hear of a request once it has opened `control`, which nobody has opened. One that has
+    /// started its command listens to another file, of which somebody took the name, and one whose record is damaged will
+    /// not start any.
+    fn wakened_later(&self) -> io::Result<Wakened> {
+        let can_start = unless_damaged(self.origin_and_spec())?.is_some();
+        Ok(if can_start && self.started()?.is_none() {
+            Wakened::Yes
+        } else {
+            Wakened::Unreachable
+        })
+    }
+
+    /// Whether this is the FIFO that the supervisor has opened, and not one that somebody else put in its place and
+    /// listens to.
+    fn is_listened_to_by_supervisor(&self, control: &File) -> io::Result<bool> {
+        let known = self.started()?.and_then(|started| started.control);
+        let inode = rustix::fs::fstat(control)?.st_ino;
+        Ok(known.is_none_or(|known| known == inode))
     }
 
     /// Records why the job is to stop, and gives the cause in force: the first that was recorded.

@@ -42,6 +42,10 @@ pub(crate) const NEW_NUMBERS: i32 = 4096;
 /// long as the one before it.
 pub(crate) const BURIAL_PAUSE: Duration = Duration::from_millis(5);
 
+/// How long a supervisor that cannot be reached may take to be gone before it is taken for one whose files were changed: by
+/// far longer than the last instant of one that has written its outcome, also where others have the processor.
+pub(crate) const LAST_INSTANT: Duration = Duration::from_secs(1);
+
 /// How long somebody waits who wants to know of a job's end and cannot be told, say for want of a descriptor, before it is
 /// time to look.
 pub(crate) const UNWAITED_PAUSE: Duration = Duration::from_secs(1);

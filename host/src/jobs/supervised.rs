@@ -16,6 +16,7 @@ use tokio::net::unix::pipe::Receiver;
 use uuid::Uuid;
 
 use super::burial::Burial;
+use super::conclusion::Believed;
 use super::directory::{JobDirectory, Liveness, Origin, Wakened};
 use super::limits::{ASIDE, READ_BYTES, UNWAITED_PAUSE};
 use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State, StopReason};
@@ -223,15 +224,19 @@ impl SupervisedJobs {
         };
         // In this order: an outcome is written while the supervisor lives, so one that is missing after
         // its death will never come.
-        if let Liveness::Alive(_) = directory.liveness()? {
+        if let Liveness::Alive(alive) = directory.liveness()? {
             let progress = self.progress(&directory)?;
             // A request is as good as heard, unless somebody else took the wake-up: every look gives another one.
             let heard = progress.stopping.is_none() || directory.wake()? == Wakened::Yes;
             if heard {
                 return Ok(State::Running(progress));
             }
+            if !directory.is_gone_soon(&alive)? {
+                // Before it is killed: nobody can have been told of this so far.
+                directory.disown_outcome(Believed::Losses)?;
+            }
         }
-        if let Some(outcome) = directory.outcome()? {
+        if let Some(outcome) = directory.settled_outcome()? {
             return Ok(State::Ended(outcome));
         }
         let buried = self.bury(id, &directory)?;

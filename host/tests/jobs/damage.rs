@@ -26,7 +26,7 @@ const FILES: [&str; 8] = [
 
 /// What is put in the place of a file.
 #[derive(Clone, Copy, Debug)]
-enum Damage {
+pub(crate) enum Damage {
     Deleted,
     Emptied,
     Garbage,
@@ -59,7 +59,7 @@ const DAMAGES: [Damage; 11] = [
 ];
 
 impl Damage {
-    fn apply(self, path: &Path) {
+    pub(crate) fn apply(self, path: &Path) {
         if path.exists() {
             fs::remove_file(path).expect("it is ours");
         }
@@ -104,13 +104,13 @@ fn device(path: &Path) -> std::io::Result<()> {
 }
 
 /// A job that runs until it is killed, and the process id of its supervisor.
-fn lasting(lab: &Lab) -> (Uuid, String) {
+pub(crate) fn lasting(lab: &Lab) -> (Uuid, String) {
     let id = lab.start(&shell("echo $PPID; while :; do sleep 1000; done"));
     let supervisor = lab.first_line(id);
     (id, supervisor)
 }
 
-fn assert_nothing_runs(id: Uuid, supervisor: &str) {
+pub(crate) fn assert_nothing_runs(id: Uuid, supervisor: &str) {
     assert_eq!(processes_of(id), [""; 0]);
     // It says that the job has ended a moment before it ends itself.
     eventually("the supervisor has ended too", || {
@@ -119,7 +119,7 @@ fn assert_nothing_runs(id: Uuid, supervisor: &str) {
 }
 
 /// The outcome, which may need a few looks where processes are being killed.
-fn outcome(lab: &Lab, id: Uuid) -> Outcome {
+pub(crate) fn outcome(lab: &Lab, id: Uuid) -> Outcome {
     eventually("the job has ended", || {
         match lab.jobs.inspect(id).expect("it can be inspected") {
             State::Ended(outcome) => Some(outcome),
@@ -326,18 +326,4 @@ fn a_record_of_a_later_format_is_no_damage() {
     assert!(!lab.directory(id).join("outcome.json").exists());
     fs::write(&record, text).expect("it is writable");
     assert_eq!(outcome(&lab, id).end, lost(Loss::Supervisor));
-}
-
-#[test]
-fn a_supervisor_that_was_taken_for_dead_does_not_change_what_was_said() {
-    let lab = Lab::new();
-    let (id, supervisor) = lasting(&lab);
-    // Somebody else has written how it ended meanwhile, and somebody has read it.
-    let written = lab.run(&shell("exit 3")).0;
-    let path = |id| lab.directory(id).join("outcome.json");
-    fs::copy(path(written), path(id)).expect("there is room");
-    lab.cancel(id);
-    let ended = outcome(&lab, id);
-    assert_eq!(ended.end, End::Exited { code: 3 });
-    assert_nothing_runs(id, &supervisor);
 }

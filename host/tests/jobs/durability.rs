@@ -191,10 +191,6 @@ fn a_stop_ends_what_a_killed_supervisor_has_left() {
 fn a_job_with_an_outcome_is_not_buried_by_a_late_stop() {
     let lab = Lab::new();
     let (id, outcome) = lab.run(&shell("true"));
-    // Its supervisor is in its last instant, and nobody can wake it any more.
-    let alive = lab.directory(id).join("alive");
-    let alive = fs::File::options().read(true).write(true).open(alive);
-    let alive = alive.expect("a FIFO that is opened for both does not wait");
     fs::remove_file(lab.directory(id).join("control")).expect("it is there");
     let mut other = std::process::Command::new("sleep")
         .arg("69")
@@ -205,7 +201,6 @@ fn a_job_with_an_outcome_is_not_buried_by_a_late_stop() {
     assert!(other.try_wait().expect("it is ours").is_none());
     other.kill().expect("it is ours");
     other.wait().expect("it is ours");
-    drop(alive);
     assert_eq!(lab.outcome(id), outcome);
 }
 

@@ -4,6 +4,7 @@ mod chain;
 mod damage;
 mod durability;
 mod ending;
+mod forgery;
 mod headless;
 mod inside;
 mod lab;

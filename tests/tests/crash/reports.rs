@@ -110,7 +110,7 @@ fn with_a_stale_process_id(scene: &Scene, stranger: &Stranger) -> (String, std::
     fs::remove_file(directory.join("outcome.json")).expect("the job has ended");
     let pid = stranger.0.id();
     let started = json!({
-        "format": 1, "content": { "pid": pid, "start_ticks": 1, "session": pid }
+        "format": 1, "content": { "pid": pid, "start_ticks": 1, "session": pid, "control": 1 }
     });
     let record = directory.join("spec.jsonl");
     let text = fs::read_to_string(&record).expect("it is ours");
