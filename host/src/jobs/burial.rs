@@ -122,7 +122,12 @@ impl Burial<'_> {
         let started_at = self.started_at(remains)?;
         // Where nobody knows, it is from this boot if it was made in it.
         let same_boot = remains.same_boot.unwrap_or(started_at >= clock::boot_ms());
-        let kind = loss(condition, same_boot, found);
+        let kind = if condition != Condition::Reserved && self.directory.has_outcome_aside()? {
+            // It may have ended long ago, by itself.
+            Loss::Files
+        } else {
+            loss(condition, same_boot, found)
+        };
         let refused_bytes = output::sync(self.directory.dir())?;
         let usage = output::usage(self.directory.dir())?;
         let safe_bytes = usage.kept_bytes.saturating_sub(refused_bytes);

@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind, Write};
 use rustix::fs::{AtFlags, Stat, statat};
 use rustix::io::Errno;
 
-use super::directory::{JobDirectory, RESERVE, decode, encode, is_damage, is_later};
+use super::directory::{JobDirectory, RESERVE, aside_prefix, decode, encode, is_damage, is_later};
 use super::files;
 use super::model::{End, Outcome};
 
@@ -70,6 +70,17 @@ impl JobDirectory {
             Err(error) => is_later(&error),
         };
         self.put_aside(OUTCOME, is_other).map(|()| None)
+    }
+
+    /// Whether there was an outcome that could not be understood, or that none of us had written.
+    pub(crate) fn has_outcome_aside(&self) -> io::Result<bool> {
+        for entry in self.dir().entries()? {
+            let name = entry?.file_name();
+            if name.to_string_lossy().starts_with(&aside_prefix(OUTCOME)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Moves an outcome out of the way that is not `believed`.

@@ -246,7 +246,7 @@ impl JobDirectory {
     ) -> io::Result<()> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let aside = format!("{name}.damaged-{}-{number}", std::process::id());
+        let aside = format!("{}{}-{number}", aside_prefix(name), std::process::id());
         match self.dir.rename(name, &self.dir, &aside) {
             Ok(()) if is_ours(&aside) => {}
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -401,6 +401,11 @@ impl JobDirectory {
         let old = modified.elapsed().is_ok_and(|age| age > STALE);
         Ok(old && matches!(self.liveness()?, Liveness::Dead))
     }
+}
+
+/// How the names of what was moved away from a name begin.
+pub(super) fn aside_prefix(name: &str) -> String {
+    format!("{name}.damaged-")
 }
 
 /// What is written of a job before it is known. More than [`SPEC_BYTES`](super::limits::SPEC_BYTES) would not be read.

@@ -236,7 +236,7 @@ impl SupervisedJobs {
                 directory.disown_outcome(Believed::Losses)?;
             }
         }
-        if let Some(outcome) = directory.settled_outcome()? {
+        if let Some(outcome) = directory.settled_outcome().map_err(unreadable)? {
             return Ok(State::Ended(outcome));
         }
         let buried = self.bury(id, &directory)?;
@@ -477,6 +477,12 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// That the outcome of a job cannot be read.
+fn unreadable(error: io::Error) -> io::Error {
+    let detail = format!("its outcome.json cannot be read, and it may have ended: {error}");
+    io::Error::new(error.kind(), detail)
 }
 
 fn failure(what: &str, id: Uuid, error: &io::Error) -> Failure {

@@ -271,10 +271,27 @@ fn an_outcome_that_was_damaged_is_a_loss_and_not_an_error_for_ever() {
         let (id, _) = lab.run(&shell("echo done"));
         damage.apply(&lab.directory(id).join("outcome.json"));
         let outcome = outcome(&lab, id);
-        assert!(matches!(outcome.end, End::Lost { .. }), "{outcome:?}");
+        // Of one that is not there nobody knows that there was one.
+        let kind = match damage {
+            Damage::Deleted => Loss::Supervisor,
+            _ => Loss::Files,
+        };
+        assert_eq!(outcome.end, lost(kind), "{damage:?}");
         assert_eq!(lab.outcome(id), outcome, "it never changes");
         assert_eq!(lab.text(id), "done\n");
     }
+}
+
+#[test]
+fn a_damaged_outcome_of_another_boot_is_not_blamed_on_the_machine() {
+    let lab = Lab::new();
+    let (id, _) = lab.run(&shell("true"));
+    let record = lab.directory(id).join("spec.jsonl");
+    let text = fs::read_to_string(&record).expect("it is there");
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("it is there");
+    fs::write(&record, text.replace(boot.trim(), "another-boot")).expect("it is writable");
+    Damage::Torn.apply(&lab.directory(id).join("outcome.json"));
+    assert_eq!(outcome(&lab, id).end, lost(Loss::Files));
 }
 
 #[test]
@@ -306,7 +323,10 @@ fn a_later_format_is_no_damage() {
     let path = lab.directory(id).join("outcome.json");
     fs::write(&path, later).expect("it is writable");
     let error = lab.jobs.inspect(id).expect_err("it is not understood");
-    assert!(error.to_string().contains("newer version"), "{error}");
+    let words = error.to_string();
+    for wanted in [&id.to_string(), "outcome.json", "newer version"] {
+        assert!(words.contains(wanted), "{words}");
+    }
     assert_eq!(fs::read_to_string(&path).expect("it stays"), later);
 }
 

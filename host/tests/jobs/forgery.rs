@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use backburner::jobs::{End, Jobs, Outcome, State, StopCause};
+use backburner::jobs::{End, Jobs, Loss, Outcome, State, StopCause};
 use uuid::Uuid;
 
 use crate::damage::{Damage, assert_nothing_runs, lasting, outcome};
@@ -69,7 +69,7 @@ fn what_is_left_of_a_job_is_killed_though_there_is_an_end_already() {
     });
     fs::copy(good, outcome_file(&lab, id)).expect("there is room");
     let told = outcome(&lab, id);
-    assert!(is_lost(&told), "{told:?}");
+    assert_eq!(told.end, End::Lost { kind: Loss::Files });
     assert!(!runs(left), "{told:?}");
     assert_eq!(lab.outcome(id), told, "it never changes");
 }
