@@ -9,6 +9,7 @@
 //! true where it is the reserve itself, or a loss: whoever wrote it was killed before the last step. Any other one is the
 //! job's own work.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
 use rustix::fs::{AtFlags, Stat, statat};
@@ -16,6 +17,7 @@ use rustix::io::Errno;
 
 use super::directory::{JobDirectory, RESERVE, aside_prefix, decode, encode, is_damage, is_later};
 use super::files;
+use super::limits::OUTCOME_RESERVE_BYTES;
 use super::model::{End, Outcome};
 
 /// How the job ended.
@@ -148,7 +150,7 @@ impl JobDirectory {
     pub(crate) fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
         // Also where this is called again: the room may be the outcome by now.
         if !self.is_concluded()? {
-            self.write_in_reserve(&encode(outcome)?)?;
+            self.write_in_reserve(&encode(outcome)?)?.sync_all()?;
             self.publish(RESERVE)?;
         }
         // Where it stays it is a second name of the outcome, or what somebody else has put there.
@@ -156,7 +158,25 @@ impl JobDirectory {
         self.sync_names()
     }
 
-    fn write_in_reserve(&self, text: &[u8]) -> io::Result<()> {
+    /// Lets others see how long the job ran, before its outcome is safe and told: its supervisor lives for as long as that
+    /// takes, which may be long where the disk is slow or full.
+    pub(crate) fn note_end(&self, outcome: &Outcome) -> io::Result<()> {
+        self.write_in_reserve(&encode(outcome)?).map(|_file| ())
+    }
+
+    /// How long the job ran, in milliseconds, if it is over though its supervisor lives; `None` also where that cannot be
+    /// read. It may be the job that says so, and is good for nothing but to show how long that ran.
+    pub(crate) fn noted_duration_ms(&self) -> io::Result<Option<u64>> {
+        let name = match self.stat(RESERVE)? {
+            Some(reserve) if reserve.st_size == OUTCOME_RESERVE_BYTES as i64 => return Ok(None),
+            Some(_) => RESERVE,
+            None => OUTCOME,
+        };
+        let noted = self.outcome_in(name).ok().flatten();
+        Ok(noted.map(|outcome| outcome.duration_ms))
+    }
+
+    fn write_in_reserve(&self, text: &[u8]) -> io::Result<File> {
         let mut file = match files::overwrite(self.dir(), RESERVE) {
             Err(error) if files::is_other_kind(&error) => {
                 self.put_aside(RESERVE, |_aside| false)?;
@@ -166,7 +186,7 @@ impl JobDirectory {
         }?;
         file.write_all(text)?;
         file.set_len(text.len() as u64)?;
-        file.sync_all()
+        Ok(file)
     }
 
     /// Gives a whole outcome its name, unless there is one: the first stays.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{LAST_INSTANT, OUTCOME_RESERVE_BYTES, STALE};
 use super::model::{Spec, StopCause};
-use super::{files, native};
+use super::{clock, files, native};
 
 /// The version of everything that is written here.
 const FORMAT: u32 = 1;
@@ -46,6 +46,23 @@ pub(crate) struct Origin {
     /// In which PID namespace, by the inode of that; `None` where the system has none, and of older records.
     #[serde(default)]
     pub(crate) pid_namespace: Option<u64>,
+    /// In which time namespace, whose clocks may show another time; `None` as above.
+    #[serde(default)]
+    pub(crate) time_namespace: Option<u64>,
+}
+
+impl Origin {
+    /// When the job was asked for, in milliseconds on the clock that does not jump, as a process of this boot and this
+    /// time namespace reads it. From another namespace it is as exact as the wall clock, which all of them share.
+    pub(crate) fn monotonic_ms_in(&self, time_namespace: Option<u64>) -> u64 {
+        match (self.time_namespace, time_namespace) {
+            (Some(there), Some(here)) if there != here => {
+                let passed_ms = crate::clock::now_ms().saturating_sub(self.started_at);
+                clock::monotonic_ms().saturating_sub(passed_ms)
+            }
+            _ => self.monotonic_ms,
+        }
+    }
 }
 
 /// Which process the command is. Both numbers together are one process, in one boot.

@@ -41,6 +41,7 @@ pub struct SupervisedJobs {
     program: PathBuf,
     boot_id: String,
     pid_namespace: Option<u64>,
+    time_namespace: Option<u64>,
     reaper: Reaper,
 }
 
@@ -62,6 +63,7 @@ impl SupervisedJobs {
             program,
             boot_id: clock::boot_id(),
             pid_namespace: processes::namespace(),
+            time_namespace: clock::time_namespace(),
             reaper: Reaper::default(),
         };
         opened.tidy(SystemTime::now());
@@ -157,6 +159,7 @@ impl SupervisedJobs {
             monotonic_ms: clock::monotonic_ms(),
             boot_id: self.boot_id.clone(),
             pid_namespace: self.pid_namespace,
+            time_namespace: self.time_namespace,
         }
     }
 
@@ -272,7 +275,8 @@ impl SupervisedJobs {
         let usage = output::usage(directory.dir())?;
         let (started_at, running_ms) = match directory.origin() {
             Ok(origin) if origin.boot_id == self.boot_id => {
-                let running_ms = clock::monotonic_ms().saturating_sub(origin.monotonic_ms);
+                let since_ms = origin.monotonic_ms_in(self.time_namespace);
+                let running_ms = clock::monotonic_ms().saturating_sub(since_ms);
                 (origin.started_at, running_ms)
             }
             Ok(origin) => (origin.started_at, 0),
@@ -282,9 +286,11 @@ impl SupervisedJobs {
                 (made_at, crate::clock::now_ms().saturating_sub(made_at))
             }
         };
+        // After the look at the clock: it may be over since.
+        let ran_ms = directory.noted_duration_ms()?.unwrap_or(u64::MAX);
         Ok(Progress {
             started_at,
-            running_ms,
+            running_ms: running_ms.min(ran_ms),
             output_bytes: usage.written_bytes,
             last_output_at: usage.last_at,
             stopping: directory.stop_cause()?,

@@ -1,6 +1,7 @@
 //! The jobs engine with real supervisors and real processes.
 
 mod chain;
+mod clocks;
 mod damage;
 mod durability;
 mod ending;

@@ -133,6 +133,7 @@ fn carry_out(id: Uuid, directory: &JobDirectory, alive: &OwnedFd) -> io::Result<
     let signals = Signals::install()?;
     let control = directory.open_control()?;
     let (origin, spec) = directory.origin_and_spec()?;
+    let asked_ms = origin.monotonic_ms_in(clock::time_namespace());
     let recorder = Recorder::new(directory.dir().try_clone()?, spec.output_limit_bytes);
     let mut post = Post {
         directory,
@@ -156,7 +157,7 @@ fn carry_out(id: Uuid, directory: &JobDirectory, alive: &OwnedFd) -> io::Result<
         match command::spawn(id, &spec) {
             Ok(command) => {
                 record_started(&post, command.pid);
-                let over = Watch::new(&mut post, spec, origin.monotonic_ms, command).run();
+                let over = Watch::new(&mut post, spec, asked_ms, command).run();
                 outcome.end = ending::end(over.status);
                 outcome.stopped = over.stopped;
                 outcome.leftovers = over.leftovers;
@@ -165,7 +166,9 @@ fn carry_out(id: Uuid, directory: &JobDirectory, alive: &OwnedFd) -> io::Result<
         }
     }
     outcome.ended_at = crate::clock::now_ms();
-    outcome.duration_ms = clock::monotonic_ms().saturating_sub(origin.monotonic_ms);
+    outcome.duration_ms = clock::monotonic_ms().saturating_sub(asked_ms);
+    // Before what takes its time. Where there is no room for it, the job seems to run until its outcome is written.
+    let _unnoted = directory.note_end(&outcome);
     let concluded = conclude(&mut post, outcome, alive);
     // Closed with the process, after `alive`: who sees that held and nobody listen to `control` knows that somebody has
     // changed the files, and not that this process was about to end.
@@ -275,6 +278,7 @@ mod tests {
             monotonic_ms: 0,
             boot_id: "this one".to_owned(),
             pid_namespace: None,
+            time_namespace: None,
         };
         let spec = Spec::of_line("true");
         let record = super::super::directory::record(&origin, &spec).expect("it can be written");
