@@ -12,7 +12,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
-use rustix::fs::{AtFlags, Stat, statat};
+use rustix::fs::{Access, AtFlags, Stat, accessat, statat};
 use rustix::io::Errno;
 
 use super::directory::{JobDirectory, RESERVE, aside_prefix, decode, encode, is_damage, is_later};
@@ -158,6 +158,19 @@ impl JobDirectory {
         self.sync_names()
     }
 
+    /// Sees that the outcome could be kept: that the reserve can be written, and that the directory takes another name.
+    /// Before anything runs whose end could not be told.
+    ///
+    /// # Errors
+    /// What would keep everybody from writing the outcome, such as a file system that can only be read by now.
+    pub(crate) fn check_reserve(&self) -> io::Result<()> {
+        let mut file = self.open_reserve()?;
+        file.write_all(&[b' '; OUTCOME_RESERVE_BYTES])?;
+        file.set_len(OUTCOME_RESERVE_BYTES as u64)?;
+        let how = Access::WRITE_OK | Access::EXEC_OK;
+        Ok(accessat(self.dir(), ".", how, AtFlags::empty())?)
+    }
+
     /// Lets others see how long the job ran, before its outcome is safe and told: its supervisor lives for as long as that
     /// takes, which may be long where the disk is slow or full.
     pub(crate) fn note_end(&self, outcome: &Outcome) -> io::Result<()> {
@@ -176,14 +189,18 @@ impl JobDirectory {
         Ok(noted.map(|outcome| outcome.duration_ms))
     }
 
-    fn write_in_reserve(&self, text: &[u8]) -> io::Result<File> {
-        let mut file = match files::overwrite(self.dir(), RESERVE) {
+    fn open_reserve(&self) -> io::Result<File> {
+        match files::overwrite(self.dir(), RESERVE) {
             Err(error) if files::is_other_kind(&error) => {
                 self.put_aside(RESERVE, |_aside| false)?;
                 files::overwrite(self.dir(), RESERVE)
             }
             other => other,
-        }?;
+        }
+    }
+
+    fn write_in_reserve(&self, text: &[u8]) -> io::Result<File> {
+        let mut file = self.open_reserve()?;
         file.write_all(text)?;
         file.set_len(text.len() as u64)?;
         Ok(file)

@@ -126,6 +126,24 @@ fn a_supervisor_that_has_gone_is_not_waited_for_and_one_that_stays_is_not_taken_
 }
 
 #[test]
+fn whether_an_outcome_can_be_kept_is_seen_before_and_leaves_room_for_it() {
+    let (_place, directory) = scratch();
+    for content in [None, Some("x"), Some("")] {
+        if let Some(content) = content {
+            directory
+                .dir
+                .write(RESERVE, content)
+                .expect("there is room");
+        }
+        directory.check_reserve().expect("there is room");
+        let length = directory.dir.metadata(RESERVE).expect("it is there").len();
+        assert_eq!(length, OUTCOME_RESERVE_BYTES as u64);
+        let noted = directory.noted_duration_ms().expect("it is readable");
+        assert_eq!(noted, None);
+    }
+}
+
+#[test]
 fn an_outcome_of_a_later_version_stays() {
     let (_place, directory) = scratch();
     let later = br#"{"format":2,"content":{}}"#;

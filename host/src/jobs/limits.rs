@@ -104,6 +104,14 @@ pub(crate) const OUTCOME_RESERVE_BYTES: usize = 8 * 1024;
 /// How long to wait until an outcome that could not be written is tried again.
 pub(crate) const OUTCOME_RETRY: Duration = Duration::from_secs(1);
 
+/// How long an outcome is tried to be written where the file system seems to be gone: the connection to a server, or a disk,
+/// may come back, and somebody who mends that needs some minutes. Longer only a process is kept that nobody hears of.
+pub(crate) const LOST_PATIENCE_MS: u64 = 30 * 60 * 1000;
+
+/// How long the outcome of a command is tried to be written that was not executed since outcomes cannot be written: for a
+/// hindrance that passes by itself. All that is lost with it is the reason.
+pub(crate) const UNSTARTED_PATIENCE_MS: u64 = 5_000;
+
 /// How long output is dropped after a failed write before the disk is tried again; a chatty job on a full
 /// disk must not cost a failing system call for each of its lines.
 pub(crate) const OUTPUT_RETRY_MS: u64 = 250;

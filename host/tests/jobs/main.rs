@@ -3,6 +3,7 @@
 mod chain;
 mod clocks;
 mod damage;
+mod disk;
 mod durability;
 mod ending;
 mod forgery;

@@ -20,6 +20,7 @@ mod ending;
 mod family;
 mod feed;
 mod life;
+mod patience;
 mod signals;
 mod streams;
 mod watch;
@@ -37,12 +38,13 @@ use rustix::process::Pid;
 use uuid::Uuid;
 
 pub(crate) use self::ending::signal_name;
+use self::patience::{Patience, Worth};
 use self::signals::Signals;
 use self::watch::{Post, Watch};
 use super::conclusion::Believed;
 use super::directory::{JobDirectory, Started};
 use super::limits::OUTCOME_RETRY;
-use super::model::{End, Outcome};
+use super::model::{End, Outcome, Spec};
 use super::native::{self, Side};
 use super::output::Recorder;
 use super::{clock, files, processes};
@@ -153,27 +155,58 @@ fn carry_out(id: Uuid, directory: &JobDirectory, alive: &OwnedFd) -> io::Result<
         dropped_bytes: 0,
         leftovers: Vec::new(),
     };
+    let mut worth = Worth::End;
     if outcome.stopped.is_none() {
-        match command::spawn(id, &spec) {
-            Ok(command) => {
-                record_started(&post, command.pid);
-                let over = Watch::new(&mut post, spec, asked_ms, command).run();
-                outcome.end = ending::end(over.status);
-                outcome.stopped = over.stopped;
-                outcome.leftovers = over.leftovers;
-            }
-            Err(detail) => outcome.end = End::NotStarted { detail },
-        }
+        let asked = Asked {
+            id,
+            spec,
+            at_ms: asked_ms,
+        };
+        worth = execute(asked, &mut post, &mut outcome);
     }
     outcome.ended_at = crate::clock::now_ms();
     outcome.duration_ms = clock::monotonic_ms().saturating_sub(asked_ms);
     // Before what takes its time. Where there is no room for it, the job seems to run until its outcome is written.
     let _unnoted = directory.note_end(&outcome);
-    let concluded = conclude(&mut post, outcome, alive);
+    let concluded = conclude(&mut post, outcome, alive, Patience::of(worth));
     // Closed with the process, after `alive`: who sees that held and nobody listen to `control` knows that somebody has
     // changed the files, and not that this process was about to end.
     std::mem::forget(post);
     concluded
+}
+
+/// What is to be executed.
+struct Asked {
+    id: Uuid,
+    spec: Spec,
+    /// Since when, on the clock that does not jump.
+    at_ms: u64,
+}
+
+/// Executes the command and stays with it until nothing of it runs. Gives what the outcome is worth.
+fn execute(asked: Asked, post: &mut Post<'_>, outcome: &mut Outcome) -> Worth {
+    if let Err(error) = post.directory.check_reserve() {
+        let detail = unkept(error);
+        outcome.end = End::NotStarted { detail };
+        return Worth::Reason;
+    }
+    match command::spawn(asked.id, &asked.spec) {
+        Ok(command) => {
+            record_started(post, command.pid);
+            let over = Watch::new(post, asked.spec, asked.at_ms, command).run();
+            outcome.end = ending::end(over.status);
+            outcome.stopped = over.stopped;
+            outcome.leftovers = over.leftovers;
+        }
+        Err(detail) => outcome.end = End::NotStarted { detail },
+    }
+    Worth::End
+}
+
+/// Why a command is not executed whose end could not be told.
+fn unkept(error: io::Error) -> String {
+    let error = files::explained(error);
+    format!("what it comes to could not be kept in the server's data directory: {error}")
 }
 
 fn record_started(post: &Post<'_>, pid: Pid) {
@@ -191,8 +224,14 @@ fn record_started(post: &Post<'_>, pid: Pid) {
     let _unrecorded = post.directory.record_started(&started);
 }
 
-/// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again.
-fn conclude(post: &mut Post<'_>, mut outcome: Outcome, alive: &OwnedFd) -> io::Result<()> {
+/// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again, for as long as it may
+/// succeed.
+fn conclude(
+    post: &mut Post<'_>,
+    mut outcome: Outcome,
+    alive: &OwnedFd,
+    mut patience: Patience,
+) -> io::Result<()> {
     let (dir, recorder) = (post.directory, &mut post.recorder);
     // First, so that no outcome counts bytes as kept that a power failure would take.
     recorder.sync();
@@ -208,6 +247,7 @@ fn conclude(post: &mut Post<'_>, mut outcome: Outcome, alive: &OwnedFd) -> io::R
             // Somebody deleted the whole directory: there is nobody left to tell.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             Err(error) if files::is_full(&error) && recorder.sacrifice() => {}
+            Err(error) if patience.is_over(&error, clock::monotonic_ms()) => return Err(error),
             Err(_) => std::thread::sleep(OUTCOME_RETRY),
             Ok(()) => return Ok(()),
         }
@@ -264,7 +304,6 @@ fn log(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::super::directory::{Liveness, Origin};
-    use super::super::model::Spec;
     use super::*;
 
     /// A limit on processes does not hold for root, so the system call is not made to fail.
