@@ -297,10 +297,14 @@ fn a_damaged_outcome_of_another_boot_is_not_blamed_on_the_machine() {
 #[test]
 fn a_job_ends_whatever_is_in_the_place_of_its_outcome() {
     let lab = Lab::new();
+    let gate = lab.fifo("gate");
     for damage in DAMAGES {
-        let id = lab.start(&shell("echo up; sleep 0.2; exit 7"));
+        let id = lab.start(&shell(
+            "echo up; read -r _ < \"$BACKBURNER_DIR/gate\"; exit 7",
+        ));
         lab.first_line(id);
         damage.apply(&lab.directory(id).join("outcome.json"));
+        fs::write(&gate, "go\n").expect("the job reads it");
         assert_eq!(lab.outcome(id).end, End::Exited { code: 7 }, "{damage:?}");
     }
 }
