@@ -38,7 +38,7 @@ use rustix::process::Pid;
 use uuid::Uuid;
 
 pub(crate) use self::ending::signal_name;
-use self::patience::{Patience, Worth};
+use self::patience::{Patience, Reach, Worth};
 use self::signals::Signals;
 use self::watch::{Post, Watch};
 use super::conclusion::Believed;
@@ -247,10 +247,20 @@ fn conclude(
             // Somebody deleted the whole directory: there is nobody left to tell.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             Err(error) if files::is_full(&error) && recorder.sacrifice() => {}
-            Err(error) if patience.is_over(&error, clock::monotonic_ms()) => return Err(error),
+            Err(error) if patience.is_over(&error, reach(), clock::monotonic_ms()) => {
+                return Err(error);
+            }
             Err(_) => std::thread::sleep(OUTCOME_RETRY),
             Ok(()) => return Ok(()),
         }
+    }
+}
+
+/// Whether anybody else can still get to the job's directory, which is the working directory.
+fn reach() -> Reach {
+    match std::env::current_dir() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Reach::Cut,
+        _ => Reach::There,
     }
 }
 

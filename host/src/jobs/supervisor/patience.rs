@@ -17,6 +17,15 @@ pub(super) enum Worth {
     Reason,
 }
 
+/// Whether anybody else would find an outcome that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// The job's directory has a path.
+    There,
+    /// It has none, since its file system was taken away from its place while this process has it open.
+    Cut,
+}
+
 /// What is left of the time for one outcome.
 #[derive(Debug)]
 pub(super) struct Patience {
@@ -35,10 +44,10 @@ impl Patience {
     }
 
     /// Whether it is no use to try again, now that another attempt has failed like this.
-    pub(super) fn is_over(&mut self, error: &io::Error, now_ms: u64) -> bool {
+    pub(super) fn is_over(&mut self, error: &io::Error, reach: Reach, now_ms: u64) -> bool {
         let limit_ms = match self.worth {
             Worth::Reason => UNSTARTED_PATIENCE_MS,
-            Worth::End if is_gone(error) => LOST_PATIENCE_MS,
+            Worth::End if reach == Reach::Cut || is_gone(error) => LOST_PATIENCE_MS,
             Worth::End => {
                 self.since_ms = None;
                 return false;
@@ -75,16 +84,16 @@ mod tests {
     use super::*;
 
     /// For how long the same error is put up with, if it is not for ever.
-    fn limit_ms(patience: &mut Patience, errno: Errno) -> Option<u64> {
+    fn limit_ms(patience: &mut Patience, errno: Errno, reach: Reach) -> Option<u64> {
         let times = (0..10_000).map(|second| second * 1000);
         times
             .into_iter()
-            .find(|now_ms| patience.is_over(&errno.into(), *now_ms))
+            .find(|now_ms| patience.is_over(&errno.into(), reach, *now_ms))
     }
 
     #[test]
     fn an_end_is_waited_with_for_ever_unless_its_file_system_is_gone() {
-        let limit_of = |errno| limit_ms(&mut Patience::of(Worth::End), errno);
+        let limit_of = |errno| limit_ms(&mut Patience::of(Worth::End), errno, Reach::There);
         for errno in [
             Errno::NOSPC,
             Errno::DQUOT,
@@ -100,20 +109,28 @@ mod tests {
     }
 
     #[test]
+    fn room_on_a_file_system_that_nobody_gets_to_is_not_waited_for() {
+        for errno in [Errno::NOSPC, Errno::ROFS] {
+            let limit = limit_ms(&mut Patience::of(Worth::End), errno, Reach::Cut);
+            assert_eq!(limit, Some(LOST_PATIENCE_MS), "{errno}");
+        }
+    }
+
+    #[test]
     fn a_file_system_that_comes_back_in_between_has_all_its_time_again() {
         let mut patience = Patience::of(Worth::End);
         let (stale, full) = (Errno::STALE.into(), Errno::NOSPC.into());
-        assert!(!patience.is_over(&stale, 0));
-        assert!(!patience.is_over(&full, LOST_PATIENCE_MS));
-        assert!(!patience.is_over(&stale, LOST_PATIENCE_MS + 1));
-        assert!(!patience.is_over(&stale, 2 * LOST_PATIENCE_MS));
-        assert!(patience.is_over(&stale, 2 * LOST_PATIENCE_MS + 1));
+        assert!(!patience.is_over(&stale, Reach::There, 0));
+        assert!(!patience.is_over(&full, Reach::There, LOST_PATIENCE_MS));
+        assert!(!patience.is_over(&stale, Reach::There, LOST_PATIENCE_MS + 1));
+        assert!(!patience.is_over(&stale, Reach::There, 2 * LOST_PATIENCE_MS));
+        assert!(patience.is_over(&stale, Reach::There, 2 * LOST_PATIENCE_MS + 1));
     }
 
     #[test]
     fn a_reason_is_not_waited_with_for_long() {
         for errno in [Errno::NOSPC, Errno::ROFS, Errno::STALE] {
-            let limit = limit_ms(&mut Patience::of(Worth::Reason), errno);
+            let limit = limit_ms(&mut Patience::of(Worth::Reason), errno, Reach::There);
             assert_eq!(limit, Some(UNSTARTED_PATIENCE_MS), "{errno}");
         }
     }
