@@ -10,7 +10,7 @@ use std::time::Instant;
 use rustix::process::Signal;
 use uuid::Uuid;
 
-use super::directory::{Condition, JobDirectory, Origin, Started};
+use super::directory::{Condition, JobDirectory, Liveness, Origin, Started};
 use super::limits::{BURIAL, BURIAL_LOOKS, BURIAL_PAUSE, UNCLEAR_PAUSE};
 use super::model::{End, Loss, Outcome};
 use super::processes::{self, Glance, Newcomers, Seen, Stage, Turn};
@@ -34,7 +34,8 @@ impl Burial<'_> {
     /// Makes sure that nothing of the job runs and that it has an outcome, which is given; `None` where
     /// something of it may be there still.
     ///
-    /// The caller has seen that there is no supervisor to be reached, and that there was no outcome after that.
+    /// The caller has seen that there is no supervisor to be reached, and after that no outcome that anybody may have been
+    /// told of. One that is there all the same is told if it may be true.
     ///
     /// # Errors
     /// Also where it cannot be known whether anything of the job runs, and where this process itself is a part of it:
@@ -42,12 +43,25 @@ impl Burial<'_> {
     pub(crate) fn bury(&self) -> io::Result<Option<Outcome>> {
         let mut remains = self.remains()?;
         let found = self.clear(&mut remains)?;
-        if found == Found::StillThere {
+        if found == Found::StillThere || self.may_be_unseen(&remains)? {
             return Ok(None);
+        }
+        if let Some(outcome) = self.directory.settle()? {
+            return Ok(Some(outcome));
         }
         let outcome = self.outcome(&remains, found)?;
         self.conclude(&outcome)?;
-        self.directory.outcome()
+        self.directory.settle()
+    }
+
+    /// Whether the supervisor lives where this process cannot see it, as somebody holds `alive`.
+    fn may_be_unseen(&self, remains: &Remains) -> io::Result<bool> {
+        let is_strange = remains
+            .origin
+            .as_ref()
+            .is_some_and(|it| !self.has_numbers_of(it));
+        let is_held = matches!(self.directory.liveness()?, Liveness::Alive(_));
+        Ok(is_held && (is_strange || !processes::are_listed()?))
     }
 
     fn remains(&self) -> io::Result<Remains> {
@@ -108,7 +122,12 @@ impl Burial<'_> {
         let started_at = self.started_at(remains)?;
         // Where nobody knows, it is from this boot if it was made in it.
         let same_boot = remains.same_boot.unwrap_or(started_at >= clock::boot_ms());
-        let kind = loss(condition, same_boot, found);
+        let kind = if condition != Condition::Reserved && self.directory.has_outcome_aside()? {
+            // It may have ended long ago, by itself.
+            Loss::Files
+        } else {
+            loss(condition, same_boot, found)
+        };
         let refused_bytes = output::sync(self.directory.dir())?;
         let usage = output::usage(self.directory.dir())?;
         let safe_bytes = usage.kept_bytes.saturating_sub(refused_bytes);

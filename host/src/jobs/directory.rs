@@ -5,14 +5,16 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cap_std::fs::Dir;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::AsFd;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{OUTCOME_RESERVE_BYTES, STALE};
-use super::model::{Outcome, Spec, StopCause};
-use super::{files, native};
+use super::limits::{LAST_INSTANT, OUTCOME_RESERVE_BYTES, STALE};
+use super::model::{Spec, StopCause};
+use super::{clock, files, native};
 
 /// The version of everything that is written here.
 const FORMAT: u32 = 1;
@@ -21,8 +23,7 @@ const SPEC: &str = "spec.jsonl";
 const ALIVE: &str = "alive";
 const CONTROL: &str = "control";
 const STOP: &str = "stop";
-const RESERVE: &str = "outcome.reserve";
-const OUTCOME: &str = "outcome.json";
+pub(super) const RESERVE: &str = "outcome.reserve";
 const RESERVED: &str = "reserved";
 const FOUND: &str = "found";
 
@@ -45,6 +46,23 @@ pub(crate) struct Origin {
     /// In which PID namespace, by the inode of that; `None` where the system has none, and of older records.
     #[serde(default)]
     pub(crate) pid_namespace: Option<u64>,
+    /// In which time namespace, whose clocks may show another time; `None` as above.
+    #[serde(default)]
+    pub(crate) time_namespace: Option<u64>,
+}
+
+impl Origin {
+    /// When the job was asked for, in milliseconds on the clock that does not jump, as a process of this boot and this
+    /// time namespace reads it. From another namespace it is as exact as the wall clock, which all of them share.
+    pub(crate) fn monotonic_ms_in(&self, time_namespace: Option<u64>) -> u64 {
+        match (self.time_namespace, time_namespace) {
+            (Some(there), Some(here)) if there != here => {
+                let passed_ms = crate::clock::now_ms().saturating_sub(self.started_at);
+                clock::monotonic_ms().saturating_sub(passed_ms)
+            }
+            _ => self.monotonic_ms,
+        }
+    }
 }
 
 /// Which process the command is. Both numbers together are one process, in one boot.
@@ -56,6 +74,10 @@ pub(crate) struct Started {
     pub(crate) start_ticks: u64,
     /// Its session, which its supervisor made for it and is the leader of.
     pub(crate) session: i32,
+    /// The inode of the FIFO that its supervisor listens to; `None` in older records. It stays that one's own for as long
+    /// as the supervisor has it open.
+    #[serde(default)]
+    pub(crate) control: Option<u64>,
 }
 
 /// Whether a job's supervisor lives.
@@ -121,8 +143,8 @@ impl JobDirectory {
     /// Writes what a job needs before it is known: its [`record`], FIFOs, and room for the outcome.
     pub(crate) fn furnish(&self, record: &[u8]) -> io::Result<()> {
         files::create(&self.dir, SPEC)?.write_all(record)?;
-        native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"alive")?;
-        native::make_fifo(rustix::fd::AsFd::as_fd(&self.dir), c"control")?;
+        native::make_fifo(self.dir.as_fd(), c"alive")?;
+        native::make_fifo(self.dir.as_fd(), c"control")?;
         files::create(&self.dir, RESERVE)?.write_all(&[b' '; OUTCOME_RESERVE_BYTES])
     }
 
@@ -149,6 +171,27 @@ impl JobDirectory {
         }
     }
 
+    /// Waits until a supervisor that seemed to live is gone, which it is at once where it was in its last instant. Whether
+    /// it is, after [`LAST_INSTANT`] at most.
+    pub(crate) fn is_gone_soon(&self, alive: &File) -> io::Result<bool> {
+        let limit = Timespec::try_from(LAST_INSTANT).expect("it is a few seconds");
+        match poll(&mut [PollFd::new(alive, PollFlags::IN)], Some(&limit)) {
+            // What is told by a look in any case.
+            Ok(_) | Err(Errno::INTR) => Ok(matches!(self.liveness()?, Liveness::Dead)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether this, which its supervisor holds, is what others take for a sign that it lives.
+    pub(crate) fn has_as_alive(&self, held: impl AsFd) -> io::Result<bool> {
+        let held = rustix::fs::fstat(held)?;
+        let Some(named) = files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)? else {
+            return Ok(false);
+        };
+        let named = rustix::fs::fstat(named)?;
+        Ok((held.st_dev, held.st_ino) == (named.st_dev, named.st_ino))
+    }
+
     /// Opens `control` for the supervisor, so that it is never at end of file.
     pub(crate) fn open_control(&self) -> io::Result<File> {
         files::open(&self.dir, CONTROL, OFlags::RDWR)?.ok_or_else(|| ErrorKind::NotFound.into())
@@ -157,15 +200,14 @@ impl JobDirectory {
     /// Makes the supervisor look for a request.
     pub(crate) fn wake(&self) -> io::Result<Wakened> {
         let control = match files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY) {
-            Ok(Some(control)) => control,
-            Ok(None) => return Ok(Wakened::Unreachable),
-            // Nobody has opened it: the supervisor is dead, or will look for a request once it has. One that has
-            // started its command listens to another file, of which somebody took the name.
+            Ok(Some(control)) if self.is_listened_to_by_supervisor(&control)? => control,
+            Ok(_) => return Ok(Wakened::Unreachable),
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                return Ok(match self.started()? {
-                    Some(_) => Wakened::Unreachable,
-                    None => Wakened::Yes,
-                });
+                return self.wakened_later();
+            }
+            // Somebody has changed its mode.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                return Ok(Wakened::Unreachable);
             }
             Err(error) => return Err(error),
         };
@@ -174,6 +216,26 @@ impl JobDirectory {
             Ok(_) | Err(Errno::AGAIN | Errno::PIPE) => Ok(Wakened::Yes),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether a supervisor will hear of a request once it has opened `control`, which nobody has opened. One that has
+    /// started its command listens to another file, of which somebody took the name, and one whose record is damaged will
+    /// not start any.
+    fn wakened_later(&self) -> io::Result<Wakened> {
+        let can_start = unless_damaged(self.origin_and_spec())?.is_some();
+        Ok(if can_start && self.started()?.is_none() {
+            Wakened::Yes
+        } else {
+            Wakened::Unreachable
+        })
+    }
+
+    /// Whether this is the FIFO that the supervisor has opened, and not one that somebody else put in its place and
+    /// listens to.
+    fn is_listened_to_by_supervisor(&self, control: &File) -> io::Result<bool> {
+        let known = self.started()?.and_then(|started| started.control);
+        let inode = rustix::fs::fstat(control)?.st_ino;
+        Ok(known.is_none_or(|known| known == inode))
     }
 
     /// Records why the job is to stop, and gives the cause in force: the first that was recorded.
@@ -194,10 +256,14 @@ impl JobDirectory {
 
     /// Moves what is in the place of a file of ours out of the way, so that somebody may look at it. It may be gone by
     /// now, and then what is moved may be what another process of ours has put there since: that is put back.
-    fn put_aside(&self, name: &str, is_ours: impl FnOnce(&str) -> bool) -> io::Result<()> {
+    pub(super) fn put_aside(
+        &self,
+        name: &str,
+        is_ours: impl FnOnce(&str) -> bool,
+    ) -> io::Result<()> {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let aside = format!("{name}.damaged-{}-{number}", std::process::id());
+        let aside = format!("{}{}-{number}", aside_prefix(name), std::process::id());
         match self.dir.rename(name, &self.dir, &aside) {
             Ok(()) if is_ours(&aside) => {}
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -346,110 +412,17 @@ impl JobDirectory {
         Ok(line.and_then(|line| decode(line).ok()))
     }
 
-    /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in
-    /// one step, so somebody else changed it.
-    pub(crate) fn outcome(&self) -> io::Result<Option<Outcome>> {
-        match self.outcome_in(OUTCOME) {
-            Err(error) if is_damage(&error) => {
-                let is_ours = |aside: &str| match self.outcome_in(aside) {
-                    Ok(found) => found.is_some(),
-                    Err(error) => is_later(&error),
-                };
-                self.put_aside(OUTCOME, is_ours).map(|()| None)
-            }
-            other => other,
-        }
-    }
-
-    fn outcome_in(&self, name: &str) -> io::Result<Option<Outcome>> {
-        let text = files::read(&self.dir, name)?;
-        text.map(|text| decode(&text)).transpose()
-    }
-
-    /// Whether there is an outcome, also one of a later version.
-    fn is_concluded(&self) -> io::Result<bool> {
-        match self.outcome() {
-            Ok(found) => Ok(found.is_some()),
-            Err(error) if is_later(&error) => Ok(true),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Writes the outcome into the room that was reserved for it, unless there is one by now; power-safe on return. For
-    /// the supervisor only.
-    ///
-    /// There is one where somebody took this supervisor for dead, since the file `alive` was not its own any more: who
-    /// has read that is not told anything else.
-    pub(crate) fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
-        // Also where this is called again: the room may be the outcome by now.
-        if !self.is_concluded()? {
-            self.write_in_reserve(&encode(outcome)?)?;
-            self.publish(RESERVE)?;
-        }
-        // Where it stays it is a second name of the outcome, or what somebody else has put there.
-        let _stays = files::remove(&self.dir, RESERVE);
-        self.sync_names()
-    }
-
-    fn write_in_reserve(&self, text: &[u8]) -> io::Result<()> {
-        let mut file = match files::overwrite(&self.dir, RESERVE) {
-            Err(error) if files::is_other_kind(&error) => {
-                self.put_aside(RESERVE, |_aside| false)?;
-                files::overwrite(&self.dir, RESERVE)
-            }
-            other => other,
-        }?;
-        file.write_all(text)?;
-        file.set_len(text.len() as u64)?;
-        file.sync_all()
-    }
-
-    /// Gives a whole outcome its name, unless there is one: the first stays.
-    fn publish(&self, name: &str) -> io::Result<()> {
-        loop {
-            match files::link(&self.dir, name, OUTCOME) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                other => return other,
-            }
-            // What is no outcome has been moved away.
-            if self.is_concluded()? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Makes the names of the outcome, the output and the job itself survive a power failure.
-    fn sync_names(&self) -> io::Result<()> {
-        files::sync(&self.dir)?;
-        // Nobody has waited for the job's own name so far. Where the file system has one journal, it is safe by now, and
-        // this costs nothing.
-        files::sync_parent(&self.dir)
-    }
-
-    /// Writes the outcome of a job that has no supervisor, unless there is one by now; power-safe on
-    /// return. `unique` is a name that nobody else uses.
-    pub(crate) fn conclude_once(&self, outcome: &Outcome, unique: &str) -> io::Result<()> {
-        let mut file = files::create(&self.dir, unique)?;
-        let published = file
-            .write_all(&encode(outcome)?)
-            .and_then(|()| file.sync_all())
-            .and_then(|()| self.publish(unique));
-        files::remove(&self.dir, unique)?;
-        published?;
-        self.sync_names()
-    }
-
-    /// Gives back the room that was reserved for an outcome, for one that is written by somebody else.
-    pub(crate) fn release_reserve(&self) -> io::Result<()> {
-        files::remove(&self.dir, RESERVE)
-    }
-
     /// Whether something that was never finished can be deleted: old, and nobody is at work in it.
     pub(crate) fn is_stale(&self) -> io::Result<bool> {
         let modified = self.dir.dir_metadata()?.modified()?.into_std();
         let old = modified.elapsed().is_ok_and(|age| age > STALE);
         Ok(old && matches!(self.liveness()?, Liveness::Dead))
     }
+}
+
+/// How the names of what was moved away from a name begin.
+pub(super) fn aside_prefix(name: &str) -> String {
+    format!("{name}.damaged-")
 }
 
 /// What is written of a job before it is known. More than [`SPEC_BYTES`](super::limits::SPEC_BYTES) would not be read.
@@ -472,12 +445,12 @@ fn unless_damaged<T>(read: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 /// Whether a later version wrote what was read.
-fn is_later(error: &io::Error) -> bool {
+pub(super) fn is_later(error: &io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported && error.raw_os_error().is_none()
 }
 
 /// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
-fn is_damage(error: &io::Error) -> bool {
+pub(super) fn is_damage(error: &io::Error) -> bool {
     let kinds = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
     kinds.contains(&error.kind()) || files::is_other_kind(error)
 }
@@ -504,7 +477,7 @@ pub(super) fn encode<T: Serialize>(content: T) -> io::Result<Vec<u8>> {
     })?)
 }
 
-fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
+pub(super) fn decode<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
     /// What every format has.
     #[derive(Deserialize)]
     struct Number {

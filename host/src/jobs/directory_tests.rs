@@ -1,5 +1,7 @@
 //! Which file stays when several processes write it, and what is read of each format.
 
+use super::super::conclusion::{Believed, OUTCOME};
+use super::super::model::{End, Loss, Outcome};
 use super::*;
 
 #[test]
@@ -52,6 +54,93 @@ fn the_first_outcome_stays_whoever_comes_second() {
         .expect("there is room");
     assert_eq!(directory.outcome().expect("it is whole"), Some(first));
     assert_eq!(names(&directory), [OUTCOME]);
+}
+
+/// A directory with an outcome beside the reserve, as a burial or a job leaves it.
+fn unsettled(outcome: &Outcome) -> (tempfile::TempDir, JobDirectory) {
+    let (place, directory) = scratch();
+    directory
+        .conclude_once(outcome, "unique")
+        .expect("there is room");
+    files::create(&directory.dir, RESERVE).expect("the name is new");
+    (place, directory)
+}
+
+fn loss() -> Outcome {
+    let kind = Loss::Supervisor;
+    Outcome {
+        end: End::Lost { kind },
+        ..written()
+    }
+}
+
+#[test]
+fn nobody_is_told_an_outcome_beside_the_reserve_unless_it_may_be_true() {
+    for (outcome, is_true) in [(written(), false), (loss(), true)] {
+        let (_place, directory) = unsettled(&outcome);
+        let told = directory.settled_outcome().expect("it is readable");
+        assert_eq!(told, None);
+        let expected = is_true.then_some(outcome);
+        let settled = directory.settle().expect("it is readable");
+        assert_eq!(settled, expected);
+        let told = directory.settled_outcome().expect("it is readable");
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn what_is_not_believed_is_moved_away_and_losses_are_kept_where_they_may_be_true() {
+    let cases = [
+        (written(), Believed::Losses, false),
+        (loss(), Believed::Losses, true),
+        (loss(), Believed::Nothing, false),
+    ];
+    for (outcome, believed, is_kept) in cases {
+        let (_place, directory) = unsettled(&outcome);
+        directory.disown_outcome(believed).expect("there is room");
+        let left = directory.outcome().expect("it is readable");
+        assert_eq!(left, is_kept.then_some(outcome), "{believed:?}");
+    }
+}
+
+#[test]
+fn a_supervisor_that_has_gone_is_not_waited_for_and_one_that_stays_is_not_taken_for_gone() {
+    let (_place, directory) = scratch();
+    native::make_fifo(directory.dir.as_fd(), c"alive").expect("the name is new");
+    let held = directory.hold_alive().expect("it is there");
+    let Liveness::Alive(alive) = directory.liveness().expect("it is there") else {
+        panic!("it is held");
+    };
+    assert!(
+        !directory
+            .is_gone_soon(&alive)
+            .expect("it can be waited for")
+    );
+    assert!(directory.has_as_alive(&held).expect("it is there"));
+    drop(held);
+    assert!(
+        directory
+            .is_gone_soon(&alive)
+            .expect("it can be waited for")
+    );
+}
+
+#[test]
+fn whether_an_outcome_can_be_kept_is_seen_before_and_leaves_room_for_it() {
+    let (_place, directory) = scratch();
+    for content in [None, Some("x"), Some("")] {
+        if let Some(content) = content {
+            directory
+                .dir
+                .write(RESERVE, content)
+                .expect("there is room");
+        }
+        directory.check_reserve().expect("there is room");
+        let length = directory.dir.metadata(RESERVE).expect("it is there").len();
+        assert_eq!(length, OUTCOME_RESERVE_BYTES as u64);
+        let noted = directory.noted_duration_ms().expect("it is readable");
+        assert_eq!(noted, None);
+    }
 }
 
 #[test]

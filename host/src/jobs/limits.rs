@@ -42,6 +42,10 @@ pub(crate) const NEW_NUMBERS: i32 = 4096;
 /// long as the one before it.
 pub(crate) const BURIAL_PAUSE: Duration = Duration::from_millis(5);
 
+/// How long a supervisor that cannot be reached may take to be gone before it is taken for one whose files were changed: by
+/// far longer than the last instant of one that has written its outcome, also where others have the processor.
+pub(crate) const LAST_INSTANT: Duration = Duration::from_secs(1);
+
 /// How long somebody waits who wants to know of a job's end and cannot be told, say for want of a descriptor, before it is
 /// time to look.
 pub(crate) const UNWAITED_PAUSE: Duration = Duration::from_secs(1);
@@ -99,6 +103,14 @@ pub(crate) const OUTCOME_RESERVE_BYTES: usize = 8 * 1024;
 
 /// How long to wait until an outcome that could not be written is tried again.
 pub(crate) const OUTCOME_RETRY: Duration = Duration::from_secs(1);
+
+/// How long an outcome is tried to be written where the file system seems to be gone: the connection to a server, or a disk,
+/// may come back, and somebody who mends that needs some minutes. Longer only a process is kept that nobody hears of.
+pub(crate) const LOST_PATIENCE_MS: u64 = 30 * 60 * 1000;
+
+/// How long the outcome of a command is tried to be written that was not executed since outcomes cannot be written: for a
+/// hindrance that passes by itself. All that is lost with it is the reason.
+pub(crate) const UNSTARTED_PATIENCE_MS: u64 = 5_000;
 
 /// How long output is dropped after a failed write before the disk is tried again; a chatty job on a full
 /// disk must not cost a failing system call for each of its lines.

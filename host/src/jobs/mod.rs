@@ -18,7 +18,7 @@
 //! | `questions/` | what the job asks and is answered, see module `questions`; only where it has asked something |
 //! | `report.json` | what the job last said of itself; only where it has |
 //! | `outcome.reserve` | room for the outcome, so that a full disk cannot keep a job from ending |
-//! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
+//! | `outcome.json` | how it ended; there from before the supervisor ends, and never changed once `alive` is free |
 //! | `….damaged-…` | what somebody else put in the place of something, moved aside |
 //! | `reserved` | instead of `spec.jsonl` and the FIFOs: the job was stopped before anybody started it |
 //! | `found` | only where processes of a job were found whose files had been changed, before they are killed |
@@ -32,12 +32,17 @@
 //! environment, kills them, and says what happened. Never is a job said to have ended while one of them lives; where
 //! processes cannot be listed, nothing is said but that nobody knows.
 //!
+//! A job runs as the same user, so it can do all of that too. What it writes of its own end is not believed while its
+//! supervisor lives, and the supervisor puts its own in the place; after that it is believed only where everything looks
+//! as if a supervisor had written it, see module `conclusion`.
+//!
 //! On Linux a supervisor is a subreaper, so it sees every descendant until the last has ended. Elsewhere
 //! only the command's process group is known: what leaves the group leaves the job, and what is left of a job whose
 //! supervisor is gone is not found.
 
 mod burial;
 mod clock;
+mod conclusion;
 mod directory;
 mod files;
 mod inside;
@@ -70,7 +75,7 @@ use uuid::Uuid;
 /// Every method may be called from several threads and several processes at the same time; each blocks for a few system
 /// calls and never for a job that has a supervisor. Whoever inspects or stops one that lost it blocks for as long as it
 /// takes to find and kill what is left of it, which is a fraction of a second, and at most for two and what it takes to
-/// read the table of all processes a few times.
+/// read the table of all processes a few times; one that cannot be reached is given another second before that.
 pub trait Jobs: Send + Sync {
     /// Starts a job and returns when it is certain to be started; each id at most once, ever.
     ///

@@ -16,6 +16,7 @@ use tokio::net::unix::pipe::Receiver;
 use uuid::Uuid;
 
 use super::burial::Burial;
+use super::conclusion::Believed;
 use super::directory::{JobDirectory, Liveness, Origin, Wakened};
 use super::limits::{ASIDE, READ_BYTES, UNWAITED_PAUSE};
 use super::model::{Failure, Fragment, Outcome, Progress, Spec, StartError, State, StopReason};
@@ -40,6 +41,7 @@ pub struct SupervisedJobs {
     program: PathBuf,
     boot_id: String,
     pid_namespace: Option<u64>,
+    time_namespace: Option<u64>,
     reaper: Reaper,
 }
 
@@ -61,6 +63,7 @@ impl SupervisedJobs {
             program,
             boot_id: clock::boot_id(),
             pid_namespace: processes::namespace(),
+            time_namespace: clock::time_namespace(),
             reaper: Reaper::default(),
         };
         opened.tidy(SystemTime::now());
@@ -156,6 +159,7 @@ impl SupervisedJobs {
             monotonic_ms: clock::monotonic_ms(),
             boot_id: self.boot_id.clone(),
             pid_namespace: self.pid_namespace,
+            time_namespace: self.time_namespace,
         }
     }
 
@@ -223,15 +227,19 @@ impl SupervisedJobs {
         };
         // In this order: an outcome is written while the supervisor lives, so one that is missing after
         // its death will never come.
-        if let Liveness::Alive(_) = directory.liveness()? {
+        if let Liveness::Alive(alive) = directory.liveness()? {
             let progress = self.progress(&directory)?;
             // A request is as good as heard, unless somebody else took the wake-up: every look gives another one.
             let heard = progress.stopping.is_none() || directory.wake()? == Wakened::Yes;
             if heard {
                 return Ok(State::Running(progress));
             }
+            if !directory.is_gone_soon(&alive)? {
+                // Before it is killed: nobody can have been told of this so far.
+                directory.disown_outcome(Believed::Losses)?;
+            }
         }
-        if let Some(outcome) = directory.outcome()? {
+        if let Some(outcome) = directory.settled_outcome().map_err(unreadable)? {
             return Ok(State::Ended(outcome));
         }
         let buried = self.bury(id, &directory)?;
@@ -267,7 +275,8 @@ impl SupervisedJobs {
         let usage = output::usage(directory.dir())?;
         let (started_at, running_ms) = match directory.origin() {
             Ok(origin) if origin.boot_id == self.boot_id => {
-                let running_ms = clock::monotonic_ms().saturating_sub(origin.monotonic_ms);
+                let since_ms = origin.monotonic_ms_in(self.time_namespace);
+                let running_ms = clock::monotonic_ms().saturating_sub(since_ms);
                 (origin.started_at, running_ms)
             }
             Ok(origin) => (origin.started_at, 0),
@@ -277,9 +286,11 @@ impl SupervisedJobs {
                 (made_at, crate::clock::now_ms().saturating_sub(made_at))
             }
         };
+        // After the look at the clock: it may be over since.
+        let ran_ms = directory.noted_duration_ms()?.unwrap_or(u64::MAX);
         Ok(Progress {
             started_at,
-            running_ms,
+            running_ms: running_ms.min(ran_ms),
             output_bytes: usage.written_bytes,
             last_output_at: usage.last_at,
             stopping: directory.stop_cause()?,
@@ -472,6 +483,12 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// That the outcome of a job cannot be read.
+fn unreadable(error: io::Error) -> io::Error {
+    let detail = format!("its outcome.json cannot be read, and it may have ended: {error}");
+    io::Error::new(error.kind(), detail)
 }
 
 fn failure(what: &str, id: Uuid, error: &io::Error) -> Failure {

@@ -14,17 +14,79 @@ fn engine() -> (tempfile::TempDir, SupervisedJobs) {
     (place, jobs.expect("it can be opened"))
 }
 
+/// A job that was asked for like this, and has no supervisor.
+fn furnished(jobs: &SupervisedJobs, id: Uuid, origin: &Origin) -> JobDirectory {
+    let made = jobs.jobs.create_dir(id.to_string());
+    made.expect("the name is new");
+    let directory = jobs.find(id).expect("it is readable").expect("it is there");
+    let record = directory::record(origin, &Spec::of_line("true"));
+    let furnished = directory.furnish(&record.expect("it can be written"));
+    furnished.expect("there is room");
+    directory
+}
+
+fn running_ms(jobs: &SupervisedJobs, id: Uuid) -> u64 {
+    match jobs.inspect(id) {
+        Ok(State::Running(progress)) => progress.running_ms,
+        other => panic!("somebody holds what says that it runs: {other:?}"),
+    }
+}
+
+#[test]
+fn a_job_that_is_over_is_not_said_to_run_longer_than_its_outcome_tells() {
+    let (_place, jobs) = engine();
+    let id = Uuid::from_u128(17);
+    let origin = Origin {
+        monotonic_ms: 0,
+        ..jobs.origin()
+    };
+    let directory = furnished(&jobs, id, &origin);
+    let alive = directory.hold_alive().expect("it is there");
+    assert!(running_ms(&jobs, id) > 5);
+    let outcome = Outcome {
+        started_at: origin.started_at,
+        ended_at: origin.started_at + 5,
+        duration_ms: 5,
+        end: End::Exited { code: 0 },
+        stopped: None,
+        output_bytes: 0,
+        dropped_bytes: 0,
+        leftovers: Vec::new(),
+    };
+    directory.note_end(&outcome).expect("there is room");
+    assert_eq!(running_ms(&jobs, id), 5);
+    directory.conclude(&outcome).expect("there is room");
+    assert_eq!(running_ms(&jobs, id), 5);
+    drop(alive);
+    let state = jobs.inspect(id).expect("it can be inspected");
+    assert_eq!(state, State::Ended(outcome));
+}
+
+#[test]
+fn how_long_a_job_runs_does_not_depend_on_whose_clock_its_start_was_read_from() {
+    let (_place, jobs) = engine();
+    let id = Uuid::from_u128(17);
+    // A day ahead of this one.
+    let origin = Origin {
+        started_at: crate::clock::now_ms() - 60_000,
+        monotonic_ms: clock::monotonic_ms() + 86_400_000,
+        time_namespace: Some(17),
+        ..jobs.origin()
+    };
+    let directory = furnished(&jobs, id, &origin);
+    let _alive = directory.hold_alive().expect("it is there");
+    let running_ms = running_ms(&jobs, id);
+    // Unless the machine was started less than a minute ago.
+    let known_ms = clock::monotonic_ms().min(60_000);
+    assert!(running_ms >= known_ms - 1, "{running_ms} of {known_ms}");
+}
+
 #[test]
 fn a_job_without_a_supervisor_that_cannot_be_taken_away_was_not_started() {
     let (place, jobs) = engine();
     std::fs::remove_dir(place.path().join("jobs/.workshop")).expect("it is empty");
     let id = Uuid::from_u128(17);
-    let path = place.path().join("jobs").join(id.to_string());
-    std::fs::create_dir(path).expect("the name is new");
-    let directory = jobs.find(id).expect("it is readable").expect("it is there");
-    let spec = Spec::of_line("true");
-    let record = directory::record(&jobs.origin(), &spec).expect("it can be written");
-    directory.furnish(&record).expect("there is room");
+    furnished(&jobs, id, &jobs.origin());
     let error = jobs.withdraw(id, ErrorKind::NotFound.into());
     assert!(matches!(error, StartError::Supervisor(_)), "{error:?}");
     let state = jobs.inspect(id).expect("it can be inspected");

@@ -191,21 +191,10 @@ fn a_stop_ends_what_a_killed_supervisor_has_left() {
 fn a_job_with_an_outcome_is_not_buried_by_a_late_stop() {
     let lab = Lab::new();
     let (id, outcome) = lab.run(&shell("true"));
-    // Its supervisor is in its last instant, and nobody can wake it any more.
-    let alive = lab.directory(id).join("alive");
-    let alive = fs::File::options().read(true).write(true).open(alive);
-    let alive = alive.expect("a FIFO that is opened for both does not wait");
     fs::remove_file(lab.directory(id).join("control")).expect("it is there");
-    let mut other = std::process::Command::new("sleep")
-        .arg("69")
-        .env("BACKBURNER_TASK_ID", id.to_string())
-        .spawn()
-        .expect("it exists");
+    let mut other = Stranger::new(Some(id));
     lab.cancel(id);
-    assert!(other.try_wait().expect("it is ours").is_none());
-    other.kill().expect("it is ours");
-    other.wait().expect("it is ours");
-    drop(alive);
+    assert!(other.runs());
     assert_eq!(lab.outcome(id), outcome);
 }
 
@@ -308,12 +297,7 @@ fn a_job_of_another_boot_is_lost_and_its_numbers_are_nobodys() {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("it is there");
     let other = spec.replace(boot.trim(), "another-boot");
     fs::write(directory.join("spec.jsonl"), other).expect("it is writable");
-    // A stranger that happens to have the recorded number.
-    let mut stranger = std::process::Command::new("sleep")
-        .arg("64")
-        .spawn()
-        .expect("it exists");
-    claim(&directory, stranger.id(), 1);
+    let mut stranger = Stranger::with_the_number_of(&directory);
 
     let outcome = lab.outcome(id);
     assert_eq!(
@@ -323,21 +307,14 @@ fn a_job_of_another_boot_is_lost_and_its_numbers_are_nobodys() {
         }
     );
     assert_eq!(outcome.output_bytes, 7);
-    assert!(
-        stranger.try_wait().expect("it is ours").is_none(),
-        "a stranger is left alone"
-    );
-    stranger.kill().expect("it is ours");
-    stranger.wait().expect("it is ours");
+    assert!(stranger.runs(), "a stranger is left alone");
 }
 
 #[test]
 fn a_job_whose_record_a_power_failure_took_is_lost_with_its_machine() {
     let lab = Lab::new();
     for lost in [Some(""), Some("{\"format\":1,\"cont"), None] {
-        let (id, _) = lab.run(&shell("true"));
-        let directory = lab.directory(id);
-        fs::remove_file(directory.join("outcome.json")).expect("it is there");
+        let (id, directory) = without_outcome(&lab);
         let record = directory.join("spec.jsonl");
         match lost {
             Some(text) => fs::write(record, text).expect("it is writable"),
@@ -357,26 +334,15 @@ fn a_job_whose_record_a_power_failure_took_is_lost_with_its_machine() {
 #[test]
 fn a_recycled_process_id_is_left_alone_in_the_same_boot_too() {
     let lab = Lab::new();
-    let (id, _) = lab.run(&shell("true"));
-    let directory = lab.directory(id);
-    fs::remove_file(directory.join("outcome.json")).expect("it is there");
-    let mut stranger = std::process::Command::new("sleep")
-        .arg("65")
-        .spawn()
-        .expect("it exists");
-    claim(&directory, stranger.id(), 1);
+    let (id, directory) = without_outcome(&lab);
+    let mut stranger = Stranger::with_the_number_of(&directory);
     assert_eq!(
         lab.outcome(id).end,
         End::Lost {
             kind: Loss::Supervisor
         }
     );
-    assert!(
-        stranger.try_wait().expect("it is ours").is_none(),
-        "a stranger is left alone"
-    );
-    stranger.kill().expect("it is ours");
-    stranger.wait().expect("it is ours");
+    assert!(stranger.runs(), "a stranger is left alone");
 }
 
 #[test]
@@ -392,13 +358,8 @@ fn the_numbers_of_another_container_are_nobodys() {
         (r#","pid_namespace":17"#.to_owned(), false),
         (String::new(), true),
     ] {
-        let (id, _) = lab.run(&shell("true"));
-        let directory = lab.directory(id);
-        fs::remove_file(directory.join("outcome.json")).expect("it is there");
-        let mut process = std::process::Command::new("sleep")
-            .arg("66")
-            .spawn()
-            .expect("it exists");
+        let (id, directory) = without_outcome(&lab);
+        let mut process = Stranger::new(None);
         claim(&directory, process.id(), start_ticks(process.id()));
         let record = directory.join("spec.jsonl");
         let text = fs::read_to_string(&record).expect("it is there");
@@ -406,11 +367,49 @@ fn the_numbers_of_another_container_are_nobodys() {
         fs::write(&record, text.replace(&member, &said)).expect("it is writable");
         let kind = Loss::Supervisor;
         assert_eq!(lab.outcome(id).end, End::Lost { kind }, "{said}");
-        let ended = process.try_wait().expect("it is ours");
-        assert_eq!(ended.is_some(), is_killed, "{said}");
-        // Fails where it was killed above.
-        let _ = process.kill();
-        process.wait().expect("it is ours");
+        assert_eq!(process.runs(), !is_killed, "{said}");
+    }
+}
+
+/// A job that has ended and whose outcome is gone, and its directory.
+fn without_outcome(lab: &Lab) -> (uuid::Uuid, std::path::PathBuf) {
+    let (id, _) = lab.run(&shell("true"));
+    let directory = lab.directory(id);
+    fs::remove_file(directory.join("outcome.json")).expect("it is there");
+    (id, directory)
+}
+
+/// A process that no job has started; it ends with the test.
+struct Stranger(std::process::Child);
+
+impl Stranger {
+    /// With the id of a job in its environment, or without any.
+    fn new(job: Option<uuid::Uuid>) -> Self {
+        let mut sleep = std::process::Command::new("sleep");
+        let job = job.map(|id| ("BACKBURNER_TASK_ID", id.to_string()));
+        Self(sleep.arg("1000").envs(job).spawn().expect("it exists"))
+    }
+
+    /// One that happens to have the number that is recorded for a job's command, and began at another time.
+    fn with_the_number_of(directory: &std::path::Path) -> Self {
+        let stranger = Self::new(None);
+        claim(directory, stranger.id(), 1);
+        stranger
+    }
+
+    fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn runs(&mut self) -> bool {
+        self.0.try_wait().expect("it is ours").is_none()
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        // It has ended already where a test had it killed.
+        let _ended = self.0.kill().and_then(|()| self.0.wait());
     }
 }
 

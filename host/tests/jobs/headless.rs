@@ -13,7 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::lab::{Lab, eventually, processes_of, runs, shell};
 
-/// With this variable the test program is such a process instead.
+/// With this variable the test program is such a process instead. It makes the file that this names when it has lost its
+/// main thread and said so.
 const VARIABLE: &str = "BACKBURNER_TEST_HEADLESS";
 
 /// The test harness has no place for code on the main thread but the one before its `main`.
@@ -39,6 +40,9 @@ fn go_on() {
     }
     let line = format!("{}\n", std::process::id());
     let _nobody_reads = rustix::io::write(rustix::stdio::stdout(), line.as_bytes());
+    let told = std::env::var_os(VARIABLE).unwrap_or_default();
+    // Who waits for it waits in vain then, and says so.
+    let _untold = std::fs::write(told, "");
     // Longer than any test waits, and not for ever where one has failed.
     std::thread::sleep(Duration::from_secs(120));
 }
@@ -46,7 +50,10 @@ fn go_on() {
 /// A shell line that starts such a process in a session of its own.
 fn line(then: &str) -> String {
     let program = std::env::current_exe().expect("we run");
-    format!("{VARIABLE}=1 setsid '{}' & {then}", program.display())
+    format!(
+        "{VARIABLE}=\"$BACKBURNER_DIR/told\" setsid '{}' & {then}",
+        program.display()
+    )
 }
 
 fn spec(then: &str) -> Spec {
@@ -74,7 +81,7 @@ fn assert_nothing_runs(id: uuid::Uuid, pid: &str) {
 fn what_lost_its_main_thread_is_left_over_named_and_stopped() {
     let lab = Lab::new();
     let (id, outcome) = lab.run(&spec(
-        "until grep -q ') Z ' /proc/$!/stat; do sleep 0.01; done",
+        "until [ -e \"$BACKBURNER_DIR/told\" ]; do sleep 0.01; done",
     ));
     assert_eq!(outcome.end, End::Exited { code: 0 });
     let pid = lab.first_line(id);
@@ -97,12 +104,19 @@ fn what_lost_its_main_thread_ends_with_a_cancelled_job() {
 #[test]
 fn what_lost_its_main_thread_ends_with_the_jobs_time() {
     let lab = Lab::new();
-    let (id, outcome) = lab.run(&Spec {
-        timeout_ms: Some(2_000),
-        ..spec("wait")
+    // The time has to be enough for it to lose its main thread.
+    let lost_it = [1_000, 5_000, 20_000].into_iter().any(|timeout_ms| {
+        let (id, outcome) = lab.run(&Spec {
+            timeout_ms: Some(timeout_ms),
+            ..spec("wait")
+        });
+        assert_eq!(outcome.stopped, Some(StopCause::TimedOut));
+        assert_eq!(processes_of(id), [""; 0]);
+        let text = lab.text(id);
+        let pid = text.lines().next();
+        pid.inspect(|pid| assert_nothing_runs(id, pid)).is_some()
     });
-    assert_eq!(outcome.stopped, Some(StopCause::TimedOut));
-    assert_nothing_runs(id, &lab.first_line(id));
+    assert!(lost_it);
 }
 
 #[test]

@@ -34,7 +34,15 @@ impl Lab {
 
     /// A lab whose supervisors are started through a shell script of these lines.
     pub(crate) fn with_prelude(prelude: &str) -> Self {
-        let path = scratch();
+        Self::prepared(scratch(), prelude)
+    }
+
+    /// Such a lab inside this directory.
+    pub(crate) fn on_with_prelude(parent: &Path, prelude: &str) -> Self {
+        Self::prepared(parent.join("lab"), prelude)
+    }
+
+    fn prepared(path: PathBuf, prelude: &str) -> Self {
         std::fs::create_dir(&path).expect("the name is new");
         let script = path.join("prelude");
         let program = env!("CARGO_BIN_EXE_backburner");

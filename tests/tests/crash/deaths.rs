@@ -76,6 +76,21 @@ fn a_job_that_has_ended_before_its_server_dies_is_told_truly() {
 }
 
 #[test]
+fn a_job_whose_outcome_was_damaged_before_anybody_read_it_fails_and_says_why() {
+    let scene = Scene::new();
+    let mut first = scene.server();
+    let id = first.run(&scene.line(3));
+    first.kill();
+    scene.open_gate();
+    scene.wait_for_job_to_end(&id);
+    fs::write(scene.job(&id).join("outcome.json"), "{").expect("it is writable");
+    let task = scene.server().task(&id);
+    assert_failed(&task, "files were deleted or damaged");
+    assert_failed(&task, "how far it got is not known");
+    assert_eq!(scene.server().task(&id), task, "an end never changes");
+}
+
+#[test]
 fn a_job_outlives_servers_that_come_and_go() {
     let scene = Scene::new();
     let id = scene.server().run(&scene.line(9));

@@ -4,16 +4,15 @@
 use std::fs;
 use std::process::{Child, Command};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use backburner_tests::{Client, Server};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, assert_exit_code, assert_failed, assert_nothing_left};
 
-/// How long one answer may take while another client polls as fast as it can. Only a busy machine needs more
-/// than milliseconds; a server that is held up by the log or by the other one takes as long as the storm.
-const QUICK: Duration = Duration::from_secs(5);
+/// How many answers one client gets at least while another one polls as fast as it can. Also a busy machine gives hundreds;
+/// a server that is held up by the log or by the other one gives one, when the storm is over.
+const ANSWERS: usize = 5;
 
 #[test]
 fn a_storm_of_polls_during_a_big_log_holds_nobody_up() {
@@ -22,18 +21,17 @@ fn a_storm_of_polls_during_a_big_log_holds_nobody_up() {
     let log = format!("{}; do seq 20000; done; exit 4", scene.while_closed());
     let id = stormy.run(&log);
     let mut other = scene.server();
-    let slowest = thread::scope(|scope| {
+    let answers = thread::scope(|scope| {
         let storm = scope.spawn(|| storm(&mut stormy, &id));
-        let mut slowest = Duration::ZERO;
+        let mut answers = 0;
         while !storm.is_finished() {
-            let asked = Instant::now();
             assert_eq!(other.task(&id)["status"], "working");
-            slowest = slowest.max(asked.elapsed());
+            answers += 1;
         }
         storm.join().expect("the storm's own words are above");
-        slowest
+        answers
     });
-    assert!(slowest < QUICK, "{slowest:?}");
+    assert!(answers >= ANSWERS, "{answers}");
     scene.open_gate();
     assert_exit_code(&other.ended_task(&id), 4);
     stormy.assert_alive();
@@ -110,7 +108,7 @@ fn with_a_stale_process_id(scene: &Scene, stranger: &Stranger) -> (String, std::
     fs::remove_file(directory.join("outcome.json")).expect("the job has ended");
     let pid = stranger.0.id();
     let started = json!({
-        "format": 1, "content": { "pid": pid, "start_ticks": 1, "session": pid }
+        "format": 1, "content": { "pid": pid, "start_ticks": 1, "session": pid, "control": 1 }
     });
     let record = directory.join("spec.jsonl");
     let text = fs::read_to_string(&record).expect("it is ours");

@@ -1,6 +1,8 @@
 //! A data directory, a command that says when it ran and waits to be let go on, and the servers that a test needs.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +11,7 @@ use backburner_tests::{
     Client, CrashPoint, PATIENCE, Plan, Server, Setup, TestDir, Trouble, processes_of_task,
     supervisor_of_task, supervisors, tool_call, until,
 };
+use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
 /// Long enough that a call is always answered directly, in milliseconds.
@@ -117,12 +120,13 @@ impl Scene {
 
     /// Waits until a job has ended under its supervisor, and that too, whatever servers do.
     pub(crate) fn wait_for_job_to_end(&self, id: &str) {
-        let outcome = self.job(id).join("outcome.json");
+        let [outcome, alive] = ["outcome.json", "alive"].map(|name| self.job(id).join(name));
         until(PATIENCE, "the job to end", || {
-            // In this order: a supervisor that has just been started cannot be told from one that has ended.
-            match (outcome.exists(), supervisor_of_task(id)) {
-                (true, None) => Ok(()),
-                seen => Err(format!("the outcome and the supervisor: {seen:?}")),
+            // In this order: a supervisor that has just been started cannot be told from one that has ended. And one that
+            // ends has no command line a moment before its files are closed.
+            match (outcome.exists(), supervisor_of_task(id), is_held(&alive)) {
+                (true, None, false) => Ok(()),
+                seen => Err(format!("the outcome, the supervisor, its life: {seen:?}")),
             }
         });
     }
@@ -167,6 +171,16 @@ impl Drop for Scene {
         // Where it cannot be removed, it goes with the whole directory.
         let _ = fs::remove_file(self.path("on"));
     }
+}
+
+/// Whether somebody has a FIFO open for writing.
+fn is_held(fifo: &Path) -> bool {
+    let opened = File::options()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(fifo);
+    let read = opened.and_then(|mut fifo| fifo.read(&mut [0]));
+    read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
 }
 
 /// A call that is always the same one, for the client and the server.

@@ -118,6 +118,19 @@ fn a_job_that_lost_its_server_and_its_supervisor_in_the_middle_of_the_start_has_
 }
 
 #[test]
+fn what_is_left_of_a_start_that_was_cut_goes_with_its_task() {
+    let scene = Scene::new();
+    let mut call = keyed_call(&scene.line(7));
+    call["ttlSeconds"] = 1.into();
+    dies_of_call(scene.crashing(CrashPoint::before(Step::Supervise)), &call);
+    let id = only_task(&scene);
+    assert!(scene.job(&id).exists());
+    let _server = scene.server();
+    scene.wait_for_deletion(&id);
+    assert_eq!(scene.log(), [""; 0]);
+}
+
+#[test]
 fn a_retry_does_not_run_again_what_the_first_server_started() {
     for point in STARTED {
         retry_runs_once(&interrupted(point));

@@ -20,6 +20,7 @@ mod ending;
 mod family;
 mod feed;
 mod life;
+mod patience;
 mod signals;
 mod streams;
 mod watch;
@@ -28,6 +29,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 
 use cap_std::ambient_authority;
@@ -36,11 +38,13 @@ use rustix::process::Pid;
 use uuid::Uuid;
 
 pub(crate) use self::ending::signal_name;
+use self::patience::{Patience, Reach, Worth};
 use self::signals::Signals;
 use self::watch::{Post, Watch};
+use super::conclusion::Believed;
 use super::directory::{JobDirectory, Started};
 use super::limits::OUTCOME_RETRY;
-use super::model::{End, Outcome};
+use super::model::{End, Outcome, Spec};
 use super::native::{self, Side};
 use super::output::Recorder;
 use super::{clock, files, processes};
@@ -113,7 +117,7 @@ fn is_wanted() -> bool {
 fn accompany(id: Uuid) -> ExitCode {
     let origin_ms = clock::monotonic_ms();
     std::panic::set_hook(Box::new(|panic| log(&panic.to_string())));
-    let done = detach().and_then(|()| carry_out(id, &JobDirectory::open_current()?));
+    let done = detach().and_then(|alive| carry_out(id, &JobDirectory::open_current()?, &alive));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -124,12 +128,14 @@ fn accompany(id: Uuid) -> ExitCode {
     }
 }
 
-/// Executes the command, stays with it, and returns when its outcome is on disk.
-fn carry_out(id: Uuid, directory: &JobDirectory) -> io::Result<()> {
+/// Executes the command, stays with it, and returns when its outcome is on disk. `alive` is what shows that this process
+/// lives.
+fn carry_out(id: Uuid, directory: &JobDirectory, alive: &OwnedFd) -> io::Result<()> {
     // Both before the first look for a request to stop, so that a later one is noticed.
     let signals = Signals::install()?;
     let control = directory.open_control()?;
     let (origin, spec) = directory.origin_and_spec()?;
+    let asked_ms = origin.monotonic_ms_in(clock::time_namespace());
     let recorder = Recorder::new(directory.dir().try_clone()?, spec.output_limit_bytes);
     let mut post = Post {
         directory,
@@ -149,24 +155,61 @@ fn carry_out(id: Uuid, directory: &JobDirectory) -> io::Result<()> {
         dropped_bytes: 0,
         leftovers: Vec::new(),
     };
+    let mut worth = Worth::End;
     if outcome.stopped.is_none() {
-        match command::spawn(id, &spec) {
-            Ok(command) => {
-                record_started(directory, command.pid);
-                let over = Watch::new(&mut post, spec, origin.monotonic_ms, command).run();
-                outcome.end = ending::end(over.status);
-                outcome.stopped = over.stopped;
-                outcome.leftovers = over.leftovers;
-            }
-            Err(detail) => outcome.end = End::NotStarted { detail },
-        }
+        let asked = Asked {
+            id,
+            spec,
+            at_ms: asked_ms,
+        };
+        worth = execute(asked, &mut post, &mut outcome);
     }
     outcome.ended_at = crate::clock::now_ms();
-    outcome.duration_ms = clock::monotonic_ms().saturating_sub(origin.monotonic_ms);
-    conclude(directory, outcome, &mut post.recorder)
+    outcome.duration_ms = clock::monotonic_ms().saturating_sub(asked_ms);
+    // Before what takes its time. Where there is no room for it, the job seems to run until its outcome is written.
+    let _unnoted = directory.note_end(&outcome);
+    let concluded = conclude(&mut post, outcome, alive, Patience::of(worth));
+    // Closed with the process, after `alive`: who sees that held and nobody listen to `control` knows that somebody has
+    // changed the files, and not that this process was about to end.
+    std::mem::forget(post);
+    concluded
 }
 
-fn record_started(directory: &JobDirectory, pid: Pid) {
+/// What is to be executed.
+struct Asked {
+    id: Uuid,
+    spec: Spec,
+    /// Since when, on the clock that does not jump.
+    at_ms: u64,
+}
+
+/// Executes the command and stays with it until nothing of it runs. Gives what the outcome is worth.
+fn execute(asked: Asked, post: &mut Post<'_>, outcome: &mut Outcome) -> Worth {
+    if let Err(error) = post.directory.check_reserve() {
+        let detail = unkept(error);
+        outcome.end = End::NotStarted { detail };
+        return Worth::Reason;
+    }
+    match command::spawn(asked.id, &asked.spec) {
+        Ok(command) => {
+            record_started(post, command.pid);
+            let over = Watch::new(post, asked.spec, asked.at_ms, command).run();
+            outcome.end = ending::end(over.status);
+            outcome.stopped = over.stopped;
+            outcome.leftovers = over.leftovers;
+        }
+        Err(detail) => outcome.end = End::NotStarted { detail },
+    }
+    Worth::End
+}
+
+/// Why a command is not executed whose end could not be told.
+fn unkept(error: io::Error) -> String {
+    let error = files::explained(error);
+    format!("what it comes to could not be kept in the server's data directory: {error}")
+}
+
+fn record_started(post: &Post<'_>, pid: Pid) {
     let pid = pid.as_raw_nonzero().get();
     // What is not known, or on a full disk not recorded: what is left of a lost job is found by its environment too.
     let seen = processes::look(pid).ok().flatten();
@@ -176,43 +219,87 @@ fn record_started(directory: &JobDirectory, pid: Pid) {
         pid,
         start_ticks,
         session,
+        control: rustix::fs::fstat(&post.control).ok().map(|it| it.st_ino),
     };
-    let _unrecorded = directory.record_started(&started);
+    let _unrecorded = post.directory.record_started(&started);
 }
 
-/// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again.
-fn conclude(dir: &JobDirectory, mut outcome: Outcome, recorder: &mut Recorder) -> io::Result<()> {
+/// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again, for as long as it may
+/// succeed.
+fn conclude(
+    post: &mut Post<'_>,
+    mut outcome: Outcome,
+    alive: &OwnedFd,
+    mut patience: Patience,
+) -> io::Result<()> {
+    let (dir, recorder) = (post.directory, &mut post.recorder);
     // First, so that no outcome counts bytes as kept that a power failure would take.
     recorder.sync();
+    let mut place = Place::Unknown;
     loop {
         outcome.output_bytes = recorder.written_bytes();
         outcome.dropped_bytes = recorder.dropped_bytes();
-        match dir.conclude(&outcome) {
+        let free = match place {
+            Place::Unknown => free_place(dir, alive).map(|()| place = Place::Free),
+            Place::Free => Ok(()),
+        };
+        match free.and_then(|()| dir.conclude(&outcome)) {
             // Somebody deleted the whole directory: there is nobody left to tell.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             Err(error) if files::is_full(&error) && recorder.sacrifice() => {}
+            Err(error) if patience.is_over(&error, reach(), clock::monotonic_ms()) => {
+                return Err(error);
+            }
             Err(_) => std::thread::sleep(OUTCOME_RETRY),
             Ok(()) => return Ok(()),
         }
     }
 }
 
-/// Leaves the session, the signals and the descriptors of whoever started this process, and takes what
+/// Whether anybody else can still get to the job's directory, which is the working directory.
+fn reach() -> Reach {
+    match std::env::current_dir() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Reach::Cut,
+        _ => Reach::There,
+    }
+}
+
+/// What is in the place of the outcome.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Perhaps what the job has put there.
+    Unknown,
+    /// Nothing but what this process has.
+    Free,
+}
+
+/// Moves away what the job has written of its own end.
+fn free_place(dir: &JobDirectory, alive: &OwnedFd) -> io::Result<()> {
+    let believed = if dir.has_as_alive(alive)? {
+        // Nobody of us takes this supervisor for dead.
+        Believed::Nothing
+    } else {
+        Believed::Losses
+    };
+    dir.disown_outcome(believed)
+}
+
+/// Leaves the session, the signals and the descriptors of whoever started this process, and gives what
 /// keeps the job alive.
-fn detach() -> io::Result<()> {
+fn detach() -> io::Result<ManuallyDrop<OwnedFd>> {
     rustix::process::setsid()?;
     native::reset_signals();
     native::close_inherited();
     // Held to the end of the process, whatever fails: only after an outcome may the job count as ended, and one that fails
     // has ended when it has said why and cannot be found any more.
-    let _alive = ManuallyDrop::new(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
+    let alive = ManuallyDrop::new(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    Ok(())
+    Ok(alive)
 }
 
 /// Leaves a trace for whoever looks into the job's directory; there is no other place to complain.
@@ -227,7 +314,6 @@ fn log(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::super::directory::{Liveness, Origin};
-    use super::super::model::Spec;
     use super::*;
 
     /// A limit on processes does not hold for root, so the system call is not made to fail.
@@ -241,6 +327,7 @@ mod tests {
             monotonic_ms: 0,
             boot_id: "this one".to_owned(),
             pid_namespace: None,
+            time_namespace: None,
         };
         let spec = Spec::of_line("true");
         let record = super::super::directory::record(&origin, &spec).expect("it can be written");

@@ -49,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
         needs: NEEDS,
         steps: &[
             Step::Do(start_limited),
-            Step::Restart { ms: 7_000 },
+            Step::Restart { ms: 9_000 },
             Step::Do(judge_limited),
         ],
     },
@@ -143,7 +143,7 @@ fn start_limited(run: &mut Run) -> Result<(), Halt> {
 fn judge_limited(run: &mut Run) -> Result<(), Halt> {
     let outcome = stopped(&run.job(0), StopCause::TimedOut)?;
     same("how it ended", &outcome.end, &exited(9))?;
-    ensure(outcome.duration_ms < 6_500, || {
+    ensure(outcome.duration_ms < 8_500, || {
         format!(
             "a job with a timeout of 3 s took {} ms, until the next host came",
             outcome.duration_ms
