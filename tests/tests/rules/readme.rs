@@ -6,6 +6,7 @@ use std::process::Command;
 use backburner_tests::{binary, workspace};
 
 use super::assert_none;
+use super::files::below;
 
 /// How many invariants the design has.
 const INVARIANTS: usize = 9;
@@ -115,4 +116,40 @@ fn every_help_says_what_its_command_is_for() {
         }
     }
     assert_none("a help begins with a sentence", &problems);
+}
+
+/// The options whose default is the component's: the member that each of them sets, and how many of that one's units
+/// one of its own is.
+const DEFAULTS: [(&str, &str, u64); 4] = [
+    ("--sync-limit", "syncLimitMs", 1000),
+    ("--direct-limit", "directLimitMs", 1),
+    ("--grace", "graceMs", 1000),
+    ("--output-limit", "outputLimitBytes", 1),
+];
+
+#[test]
+fn the_help_says_the_defaults_of_the_component() {
+    let help = help(&["serve"]);
+    // Lines are broken where the terminal ends.
+    let help = Vec::from_iter(help.split_whitespace()).join(" ");
+    let members = below("wit")
+        .into_iter()
+        .find(|file| file.path == "wit/README.md");
+    let members = members.expect("the package has a README").text;
+    for (flag, member, unit) in DEFAULTS {
+        let of_flag = help.split_once(&format!("{flag} <")).map(|(_, rest)| rest);
+        let default = of_flag.and_then(|rest| rest.split_once("[default: "));
+        let (_, default) = default.unwrap_or_else(|| panic!("no default of {flag}: {help}"));
+        let digits = default.split(|it: char| !it.is_ascii_digit()).next();
+        let said: u64 = digits.unwrap_or_default().parse().expect("it is a number");
+        let row = format!("| `{member}` |");
+        let row = members.lines().find(|line| line.starts_with(&row));
+        let row = row.unwrap_or_else(|| panic!("{member} has no row"));
+        let default = row.split('|').nth(3).expect("a row has a default");
+        assert_eq!(
+            default.trim().replace(' ', ""),
+            (said * unit).to_string(),
+            "{flag}"
+        );
+    }
 }
