@@ -84,6 +84,10 @@ fn fails(scene: &Scene, failure: Failure, healthy: &[Value]) -> Case {
         let said = [said, scene.end()].concat();
         answered(&scene, request.as_ref(), &said);
         started_what_it_names(&scene, &said, starts);
+        if scene.is_about_a_task() && !said.iter().any(has_failed) {
+            // What was acknowledged holds without a second request.
+            scene.act = Act::Sweep;
+        }
     }
     truth::hold(&scene.world);
     assert_eq!(later(scene), healthy);
@@ -135,12 +139,15 @@ fn answered(scene: &Scene, request: Option<&Value>, said: &[Value]) {
 /// A call that has failed and names no task has started nothing.
 fn started_what_it_names(scene: &Scene, said: &[Value], starts_before: usize) {
     let names_a_task = said.iter().any(|it| !named(it).is_empty());
-    let has_failed = |it: &Value| it.get("error").is_some() || it["result"]["isError"] == true;
     let starts = scene.world.jobs.starts.len() - starts_before;
     assert!(
         starts == 0 || names_a_task || !said.iter().any(has_failed),
         "a job that nobody knows of: {said:?}"
     );
+}
+
+fn has_failed(message: &Value) -> bool {
+    message.get("error").is_some() || message["result"]["isError"] == true
 }
 
 /// Everything in a message that looks like the id of a task.

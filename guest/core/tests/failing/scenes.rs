@@ -523,6 +523,11 @@ impl Scene {
         }
     }
 
+    /// Whether a request for a task that is there comes.
+    pub(crate) fn is_about_a_task(&self) -> bool {
+        matches!(&self.act, Act::Send(body) if body.contains(r#""method":"tasks/"#))
+    }
+
     /// Whether there may be nothing that could be done: the task has expired, or the confirmation was used.
     pub(crate) fn may_be_refused(&self) -> bool {
         let has_state = matches!(&self.act, Act::Send(body) if body.contains("requestState"));
