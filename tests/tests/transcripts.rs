@@ -1,9 +1,10 @@
-//! Plays the corpus against the core natively, the component in wasmtime and the real binary.
+//! Plays the corpus against the core natively, also with a new server for each call, the component in wasmtime and the
+//! real binary.
 //!
 //! `BLESS=1` writes what the core answers where a transcript expects something else; look at the difference before
 //! you keep it.
 
-use backburner_tests::party::{InProcess, Party, Real, component, core};
+use backburner_tests::party::{InProcess, Party, Real, component, core, fresh_core};
 use backburner_tests::transcript::{Failure, Transcript, bless, check, corpus, play};
 use backburner_tests::{Client, request};
 use serde_json::json;
@@ -13,6 +14,10 @@ const BLESSINGS_MAX: usize = 200;
 
 fn in_core(transcript: &Transcript) -> Result<Vec<String>, Failure> {
     play(transcript, &mut core(&transcript.config.to_string()))
+}
+
+fn in_fresh_core(transcript: &Transcript) -> Result<Vec<String>, Failure> {
+    play(transcript, &mut fresh_core(&transcript.config.to_string()))
 }
 
 fn in_component(transcript: &Transcript) -> Result<Vec<String>, Failure> {
@@ -43,6 +48,11 @@ fn the_core_answers_as_the_transcripts_say() {
         bless_all();
     }
     check(in_core);
+}
+
+#[test]
+fn a_new_server_for_each_call_answers_as_the_transcripts_say() {
+    check(in_fresh_core);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use support::faults::Fault;
 use support::host::parse;
-use support::messages::{Client, about, run};
+use support::messages::{Client, run};
 use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
@@ -72,39 +72,6 @@ fn an_end_that_cannot_be_written_down_is_answered_all_the_same() {
     assert_eq!(world.store.commits, 1);
     assert_eq!(host.get(&mut world, &id), expect);
     assert_eq!(world.store.commits, 2);
-}
-
-#[test]
-fn every_failing_import_of_every_method_is_answered_and_hurts_nobody() {
-    for call in 0..8 {
-        for fault in [Fault::NoSpace, Fault::Unclear] {
-            check("tasks/get", call, fault);
-            check("tasks/cancel", call, fault);
-        }
-    }
-}
-
-/// Lets one import fail under a method, then compares the task with one where nothing failed.
-fn check(method: &str, call: u64, fault: Fault) {
-    let mut world = FakeWorld::new(1);
-    let mut host = Host::new("{}", "user");
-    let id = host.task(
-        &mut world,
-        &json!({ "command": "echo hi; sleep 1; exit 3" }),
-    );
-    world.clock += 1_000;
-    let mut healthy = world.clone();
-    let expect = host.get(&mut healthy, &id);
-    world.faults.plan(call, fault);
-    let reply = host.ask(&mut world, &about(2, method, &id));
-    let is_answered = reply["error"]["code"] == -32603 || reply.get("result").is_some();
-    assert!(is_answered, "{method} {call} {fault:?}: {reply}");
-    world.faults.clear();
-    assert_eq!(
-        host.get(&mut world, &id),
-        expect,
-        "{method} {call} {fault:?}"
-    );
 }
 
 /// A new host of a new world in which a client without Tasks waits for this command.
@@ -313,34 +280,6 @@ fn a_call_whose_record_is_lost_while_it_waits_is_told_so() {
             "{text}"
         );
     }
-}
-
-#[test]
-fn every_crash_of_a_call_leaves_a_task_that_ends_or_none() {
-    for call in 0..8 {
-        for fault in [Fault::CrashBefore, Fault::CrashAfter] {
-            let mut world = FakeWorld::new(1);
-            world.faults.plan(call, fault);
-            let arguments = json!({ "command": "sleep 1; exit 3", "idempotencyKey": "k" });
-            let body = run(1, Client::Tasks, &arguments);
-            Host::new("{}", "user").send(&mut world, &body);
-            world.faults.clear();
-            world.clock += 20_000;
-            let status = status(&mut world);
-            let started = world.jobs.starts.len();
-            assert_eq!(
-                status.is_some_and(|status| status == "completed"),
-                started == 1,
-                "{call} {fault:?}"
-            );
-        }
-    }
-}
-
-/// The status of the only task, if there is one.
-fn status(world: &mut FakeWorld) -> Option<Value> {
-    let id = world.store.keys("task/").first()?["task/".len()..].to_owned();
-    Some(Host::new("{}", "user").get(world, &id)["result"]["status"].take())
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod core;
 mod in_process;
 mod real;
 
-pub use self::core::core;
+pub use self::core::{core, fresh_core};
 pub use component::component;
 pub use in_process::InProcess;
 pub use real::Real;

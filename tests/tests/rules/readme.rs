@@ -6,6 +6,7 @@ use std::process::Command;
 use backburner_tests::{binary, workspace};
 
 use super::assert_none;
+use super::files::below;
 
 /// How many invariants the design has.
 const INVARIANTS: usize = 9;

@@ -38,6 +38,22 @@ const JSON_IN_HOST: [&str; 4] = [
     "host/src/cli/",
 ];
 
+/// What would be more than a conversion: a decision, a repetition, or text that is read or written.
+const NOT_IN_GUEST: [&str; 12] = [
+    "if",
+    "else",
+    "for",
+    "while",
+    "loop",
+    "return",
+    "format!",
+    "serde",
+    "serde_json",
+    "parse",
+    "contains",
+    "starts_with",
+];
+
 /// What hides a test, or says that something is not done.
 const NOWHERE: [&str; 5] = [
     "todo!",
@@ -121,6 +137,41 @@ fn the_host_never_reads_a_body() {
         })
         .collect();
     assert_none("the host knows no message", &problems);
+}
+
+#[test]
+fn the_guest_converts_and_does_nothing_else() {
+    let mut problems = Vec::new();
+    for file in rust_below("guest/src") {
+        let code = bare(&file.text);
+        // What is implemented for something repeats nothing.
+        let lines = code.lines();
+        let lines = lines.map(|line| if line.starts_with("impl ") { "" } else { line });
+        let code = Vec::from_iter(lines).join("\n");
+        problems.extend(found(&file, &code, &NOT_IN_GUEST));
+        let decisions = code.lines().filter(|line| decides(line));
+        problems.extend(decisions.map(|line| format!("{}: {}", file.path, line.trim())));
+    }
+    assert_none("all logic is in the core", &problems);
+}
+
+/// Whether a line compares, calculates, or has a `match` arm that takes whatever is left or has a condition.
+fn decides(line: &str) -> bool {
+    let operators = [
+        "==", "!=", "<=", ">=", " < ", " > ", "&&", "||", " + ", " - ", "_ =>",
+    ];
+    operators.iter().any(|it| line.contains(it))
+}
+
+#[test]
+fn what_decides_is_told_from_what_converts() {
+    let check = |line: &str, expected: bool| assert_eq!(decides(line), expected, "{line}");
+    check("a => Self::B(a.into()),", false);
+    check("fn a(b: Option<C>) -> Result<D, E> {", false);
+    check("with(|server| server.f(&cx.into()))", false);
+    check("let a = b.len() > 3;", true);
+    check("_ => Self::Other,", true);
+    check("a && b", true);
 }
 
 /// A source without the tests at its end.

@@ -137,3 +137,6 @@ impl Config {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,40 +1,37 @@
 //! Clients and servers that do what their random numbers tell them.
 
-use backburner_core::Wake;
-use backburner_core::{Context, Outcome};
+mod trouble;
+
+use std::collections::BTreeSet;
+
+use backburner_core::imports::JobState;
+use backburner_core::{Outcome, Wake};
 use serde_json::{Map, Value, json};
 
 use crate::confirming::{GUARDED, Questions, sent};
 use crate::promises::{Answer, Promises};
-use crate::support::faults::Fault;
+use crate::support::coverage::{Case, case};
 use crate::support::host::parse;
-use crate::support::interference::{self, Call, Interference};
 use crate::support::messages::{Client, call, elicitation, request, run, with_elicitation};
 use crate::support::random::Random;
-use crate::support::{FakeWorld, Host};
+use crate::support::truth::facts;
+use crate::support::{FakeWorld, Host, truth};
 
 const COMMANDS: [&str; 10] = [
     "true",
     "echo hi; exit 3",
-    "sleep 0.05; exit 7",
+    "echo a; sleep 0.05; exit 7",
     "echo begin; sleep 5; echo end; exit 1",
     "trap; sleep 40",
     "sleep 3600",
-    "sleep 2; kill SIGKILL",
-    "sleep 1; lose",
+    "echo b; sleep 2; kill SIGKILL",
+    "echo c; sleep 1; lose",
     "sleep 0.2; ask boolean; sleep 1; exit 4",
     "ask text count; echo on",
 ];
 
 /// What the configured tool is called with.
 const TOOL_ARGUMENTS: [&str; 4] = ["0", "1; echo hi; exit 3", "40", "2; lose"];
-
-const FAULTS: [Fault; 4] = [
-    Fault::NoSpace,
-    Fault::Unclear,
-    Fault::CrashBefore,
-    Fault::CrashAfter,
-];
 
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
 
@@ -50,6 +47,10 @@ pub(crate) struct Simulation {
     hosts: Vec<Host>,
     /// What clients were told.
     pub(crate) promises: Promises,
+    /// Which imports went wrong, and how.
+    pub(crate) covered: BTreeSet<Case>,
+    /// What was done and said, in order.
+    history: Vec<String>,
     requests: u64,
 }
 
@@ -76,6 +77,8 @@ impl Simulation {
                 Host::new(&config("", "auto"), "b"),
             ],
             promises: Promises::default(),
+            covered: BTreeSet::new(),
+            history: Vec::new(),
             requests: 0,
         }
     }
@@ -84,25 +87,39 @@ impl Simulation {
     pub(crate) fn step(&mut self) {
         let host = usize::try_from(self.random.below(3)).expect("a small number");
         match self.random.below(100) {
-            0..30 => self.call(host),
-            30..51 => self.get(host),
-            51..55 => self.confirm(host),
-            55..60 => self.about_a_task(host, "tasks/cancel"),
-            60..64 => self.about_a_task(host, "tasks/update"),
-            64..67 => self.take_back(host),
-            67..77 => self.act(host, &Action::Wake),
-            77..82 => self.act(host, &Action::Sweep),
+            0..28 => self.call(host),
+            28..44 => self.get(host),
+            44..48 => self.confirm(host),
+            48..53 => self.about_a_task("tasks/cancel"),
+            53..59 => self.update(),
+            59..61 => self.listen(host),
+            61..63 => self.follow(host),
+            63..64 => self.take_back(host),
+            64..67 => self.hold(host),
+            67..78 => self.act(host, &Action::Wake),
+            78..82 => self.act(host, &Action::Sweep),
             82..84 => self.act(host, &Action::Shutdown),
-            84..86 => self.hosts[host].pending.clear(),
-            86..88 => self.lose(),
-            88..90 => self.jump(host),
-            90..93 => self.configure(host),
+            84..85 => self.hosts[host].pending.clear(),
+            85..89 => self.lose(),
+            89..91 => self.jump(host),
+            91..93 => self.configure(host),
             _ => self.wait(),
         }
-        Promises::hold(&self.world);
+        truth::hold(&self.world);
         if self.questions.hold(&self.world) {
             self.promises.seen.insert("confirmed".to_owned());
         }
+    }
+
+    /// Fails where another run was not the same.
+    pub(crate) fn assert_same(&self, other: &Self) {
+        let pairs = self.history.iter().zip(&other.history);
+        for (number, (here, there)) in pairs.enumerate() {
+            assert_eq!(here, there, "{number}");
+        }
+        assert_eq!(self.history.len(), other.history.len());
+        assert_eq!(self.world, other.world);
+        assert_eq!(self.covered, other.covered);
     }
 
     /// Lets everything end, and checks what has to be true then.
@@ -139,7 +156,7 @@ impl Simulation {
                 "{key} stands for nothing"
             );
         }
-        Promises::hold(&self.world);
+        truth::hold(&self.world);
     }
 
     fn call(&mut self, host: usize) {
@@ -153,6 +170,39 @@ impl Simulation {
             body = with_elicitation(&body, &elicitation());
         }
         self.act(host, &Action::Send(body, key));
+    }
+
+    /// Calls with the key of a task that has expired and takes a while to end, and waits for it.
+    fn hold(&mut self, host: usize) {
+        let first = json!({ "command": "trap; sleep 40", "idempotencyKey": "h", "ttlSeconds": 1 });
+        let second =
+            json!({ "command": "sleep 1; exit 3", "idempotencyKey": "h", "ttlSeconds": 2 });
+        for (arguments, ms) in [(first, 2_000), (second, 3_000)] {
+            let (id, client) = self.request();
+            self.act(host, &Action::Send(run(id, client, &arguments), None));
+            self.world.clock += ms;
+        }
+        self.act(host, &Action::Wake);
+    }
+
+    /// Runs something short, and hears of its end by a subscription or by the same call again.
+    fn follow(&mut self, host: usize) {
+        let (id, _) = self.request();
+        let key = format!("f{id}");
+        let arguments = json!({ "command": "echo d; sleep 1; exit 3", "idempotencyKey": key });
+        let call = Action::Send(run(id + id % 2, Client::Tasks, &arguments), Some(key));
+        self.requests += id % 2;
+        self.act(host, &call);
+        self.world.clock += 200;
+        self.act(host, &Action::Wake);
+        if self.random.once_in(2) {
+            self.world.clock += 2_000;
+            self.act(host, &call);
+        } else {
+            self.listen(host);
+            self.world.clock += 2_000;
+            self.act(host, &Action::Wake);
+        }
     }
 
     /// Calls the configured tool, which is answered as the configuration of the moment says.
@@ -262,16 +312,42 @@ impl Simulation {
         act(host, &mut self.world)
     }
 
+    /// A task and its principal: one that was told, or one that is live, whether or not somebody knows of it.
+    fn task(&mut self) -> Option<(String, String)> {
+        let told = self.promises.tasks();
+        let live = self.live();
+        let is_live = told.is_empty() || self.random.once_in(2);
+        self.one_of(if is_live && !live.is_empty() {
+            &live
+        } else {
+            &told
+        })
+    }
+
+    fn one_of(&mut self, tasks: &[(String, String)]) -> Option<(String, String)> {
+        (!tasks.is_empty()).then(|| self.random.pick(tasks).clone())
+    }
+
+    /// The live tasks and their principals.
+    fn live(&self) -> Vec<(String, String)> {
+        let keys = self.world.store.keys("live/").into_iter();
+        let live = keys.filter_map(|key| {
+            let id = &key["live/".len()..];
+            let record = parse(self.world.store.value(&format!("task/{id}"))?);
+            let principal = facts(&record)["principal"].as_str()?;
+            Some((id.to_owned(), principal.to_owned()))
+        });
+        live.collect()
+    }
+
     fn get(&mut self, host: usize) {
-        let tasks = self.promises.tasks();
-        if tasks.is_empty() {
+        let Some((id, principal)) = self.task() else {
             return;
-        }
-        let (id, principal) = self.random.pick(&tasks).clone();
+        };
         if self.hosts[host].principal != principal {
             return self.get_as_another(host, &id);
         }
-        if self.random.once_in(2) {
+        if self.promises.knows(&id) && self.random.once_in(2) {
             return self.get_from_owner(&id, &principal);
         }
         let body = self.tasks_request("tasks/get", &id);
@@ -299,13 +375,42 @@ impl Simulation {
         self.promises.got(&self.world, id, &parse(&replies[0]));
     }
 
-    fn about_a_task(&mut self, host: usize, method: &str) {
-        let tasks = self.promises.tasks();
-        if !tasks.is_empty() {
-            let (id, _) = self.random.pick(&tasks).clone();
-            let body = self.tasks_request(method, &id);
-            self.act(host, &Action::Send(body, None));
+    /// Asks a server of its owner for something about a task.
+    fn about_a_task(&mut self, method: &str) {
+        if let Some((id, principal)) = self.task() {
+            self.send_about((&id, &principal), method);
         }
+    }
+
+    fn send_about(&mut self, (id, principal): (&str, &str), method: &str) {
+        let own = (0..self.hosts.len()).filter(|it| self.hosts[*it].principal == principal);
+        let host = *self.random.pick(&Vec::from_iter(own));
+        let body = self.tasks_request(method, id);
+        self.act(host, &Action::Send(body, None));
+    }
+
+    /// Answers what a job asks.
+    fn update(&mut self) {
+        let asks = |(id, _): &(String, String)| {
+            let state = self.world.jobs.inspect(self.world.clock, id);
+            matches!(state, JobState::Running(it) if !it.questions.is_empty())
+        };
+        let asking = Vec::from_iter(self.live().into_iter().filter(asks));
+        match self.one_of(&asking) {
+            Some((id, principal)) => self.send_about((&id, &principal), "tasks/update"),
+            None => self.about_a_task("tasks/update"),
+        }
+    }
+
+    /// Subscribes to some tasks that go on, whosever they are.
+    fn listen(&mut self, host: usize) {
+        let ids: Vec<_> = (0..3)
+            .filter_map(|_| Some(self.one_of(&self.live())?.0))
+            .collect();
+        let params = json!({ "notifications": { "taskIds": ids, "toolsListChanged": true } });
+        self.requests += 2 - self.requests % 2;
+        let body = request(self.requests, Client::Tasks, "subscriptions/listen", params);
+        self.act(host, &Action::Send(body, None));
     }
 
     fn take_back(&mut self, host: usize) {
@@ -327,7 +432,7 @@ impl Simulation {
     fn lose(&mut self) {
         let running = self.world.jobs.running(self.world.clock);
         if let Some(id) = running.first().map(|id| (*id).to_owned()) {
-            if self.random.once_in(3) {
+            if self.random.once_in(2) {
                 self.world.jobs.vanish(&id);
             } else {
                 self.world.jobs.lose(self.world.clock, &id);
@@ -347,33 +452,66 @@ impl Simulation {
         self.world.clock += self.random.below(most);
     }
 
-    /// Does something on one server while something may fail or interfere; sometimes twice from the same
-    /// state, as the same inputs have to give the same outputs.
+    /// Does something on one server while something may fail or interfere.
     fn act(&mut self, host: usize, action: &Action) {
-        self.disturb(host, action);
-        self.promises.latest = self.promises.latest.max(self.hosts[host].now(&self.world));
-        let is_repeated = self.random.once_in(4);
-        let twin = is_repeated.then(|| (self.world.clone(), self.hosts[host].clone()));
-        let replies = action.run(&mut self.world, &mut self.hosts[host]);
-        if let Some((mut world, mut host)) = twin {
-            assert_eq!(replies, action.run(&mut world, &mut host));
-            assert_eq!(self.world, world);
+        self.world.faults.clear();
+        if self.random.once_in(4) {
+            self.interrupt(host, action);
         }
+        self.promises.latest = self.promises.latest.max(self.hosts[host].now(&self.world));
+        let mut before = (self.world.clone(), self.hosts[host].clone());
+        let mut replies = action.run(&mut self.world, &mut self.hosts[host]);
+        // Now it is known which imports it calls, and that another server finds the same ones.
+        if self.plan(&mut before.0) {
+            (self.world, self.hosts[host]) = before.clone();
+            replies = action.run(&mut self.world, &mut self.hosts[host]);
+        }
+        if self.random.once_in(4) {
+            self.assert_repeatable((host, action, &replies), before);
+        }
+        self.conclude(host, action, &replies);
+    }
+
+    /// The same inputs give the same outputs, also on a new server.
+    fn assert_repeatable(
+        &self,
+        (host, action, replies): (usize, &Action, &[String]),
+        (mut world, mut twin): (FakeWorld, Host),
+    ) {
+        twin.renew();
+        assert_eq!(replies, action.run(&mut world, &mut twin));
+        assert_eq!(self.hosts[host].told, twin.told);
+        assert_eq!(self.world, world);
+    }
+
+    /// Checks what was said, and has the server go where it died.
+    fn conclude(&mut self, host: usize, action: &Action, replies: &[String]) {
+        let told = std::mem::take(&mut self.hosts[host].told);
+        self.history
+            .push(format!("{host} {action:?} {replies:?} {told:?}"));
         self.world.interference = None;
-        let key = action.key();
+        let fired = self.world.faults.fired.take();
+        self.covered
+            .extend(fired.map(|(call, fault)| case(&call, fault)));
         if self.world.faults.clear() {
             // The process is gone, and with it its connection and what it would have said.
             self.hosts[host].pending.clear();
         } else {
-            self.acknowledge(host, &replies, key);
-            if let (Action::Send(body, _), [reply]) = (action, replies.as_slice()) {
-                let principal = &self.hosts[host].principal;
-                self.questions.keep(principal, body, reply);
-                Promises::answers_arrived(&self.world, body, reply);
-            }
+            self.acknowledge(host, replies, action.key());
+            Promises::notified(&self.world, &told);
+            self.keep(host, action, replies);
         }
         if let Some(Outcome::Reply(reply)) = self.world.interfered.take() {
             self.acknowledge(host, &[reply], None);
+        }
+    }
+
+    /// Keeps what a client is asked, and looks whether what it answered has arrived.
+    fn keep(&mut self, host: usize, action: &Action, replies: &[String]) {
+        if let (Action::Send(body, _), [reply]) = (action, replies) {
+            let principal = &self.hosts[host].principal;
+            self.questions.keep(principal, body, reply);
+            Promises::answers_arrived(&self.world, body, reply);
         }
     }
 
@@ -390,60 +528,6 @@ impl Simulation {
                 },
             );
         }
-    }
-
-    fn disturb(&mut self, host: usize, action: &Action) {
-        if self.random.once_in(3) {
-            let fault = *self.random.pick(&FAULTS);
-            self.world.faults.plan(self.random.below(12), fault);
-        }
-        if self.random.once_in(12) {
-            self.world.faults.fill_disk(self.random.below(12));
-        }
-        if self.random.once_in(4) {
-            let call = self.elsewhere(action);
-            let skew = *self.random.pick(&[0, 0, 0, 20_000, 3_600_000]);
-            let now = self.world.clock + skew;
-            self.promises.latest = self.promises.latest.max(now);
-            self.world.interference = Some(Interference {
-                after_calls: self.random.below(8),
-                cx: Context {
-                    now,
-                    principal: self.hosts[host].principal.clone(),
-                },
-                config: interference::CONFIG,
-                call,
-            });
-        }
-    }
-
-    /// What another server does meanwhile, for another client of the same principal: often the same.
-    fn elsewhere(&mut self, action: &Action) -> Call {
-        if self.random.once_in(4) {
-            return Call::Sweep;
-        }
-        if let Action::Send(body, _) = action
-            && self.random.once_in(3)
-        {
-            return Call::Message(body.clone());
-        }
-        let live: Vec<_> = self
-            .world
-            .store
-            .keys("task/")
-            .iter()
-            .map(|key| key[5..].to_owned())
-            .collect();
-        if self.random.once_in(2) || live.is_empty() {
-            let (arguments, _) = self.arguments();
-            let (id, client) = self.request();
-            return Call::Message(run(id, client, &arguments));
-        }
-        let id = self.random.pick(&live).clone();
-        let method = *self
-            .random
-            .pick(&["tasks/get", "tasks/update", "tasks/cancel"]);
-        Call::Message(self.tasks_request(method, &id))
     }
 }
 
@@ -483,8 +567,7 @@ impl Action {
             Self::Send(body, _) => host.send(world, body),
             Self::Wake => host.wake(world),
             Self::Sweep => {
-                let now = host.now(world);
-                host.server.sweep(world, now);
+                host.sweep(world);
                 Vec::new()
             }
             Self::Shutdown => {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use backburner_core::imports::{End, JobState};
+use backburner_core::imports::JobState;
 use serde_json::Value;
 
 use crate::support::FakeWorld;
 use crate::support::host::parse;
+use crate::support::truth::{facts, is_true};
 
 /// What clients have been told, and what has to stay true of it.
 #[derive(Debug, Default)]
@@ -46,6 +47,11 @@ impl Promises {
         tasks
             .map(|(id, told)| (id.clone(), told.principal.clone()))
             .collect()
+    }
+
+    /// Whether a client was told of this task.
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        self.tasks.contains_key(id)
     }
 
     /// A task that a client was told of is in the store, and stays there until it expires.
@@ -138,6 +144,23 @@ impl Promises {
         }
     }
 
+    /// An end that a subscription tells is the truth.
+    pub(crate) fn notified(world: &FakeWorld, told: &[Value]) {
+        let of_tasks = told
+            .iter()
+            .filter(|it| it["method"] == "notifications/tasks");
+        for task in of_tasks.map(|it| &it["params"]) {
+            let id = task["taskId"].as_str().expect("an id");
+            let record = world.store.value(&format!("task/{id}"));
+            // Another server, whose clock is ahead, may have found it expired since.
+            let is_there = record.is_some_and(|record| !facts(&parse(record)).is_null());
+            let is_over = task["status"] != "working" && task["status"] != "input_required";
+            if is_there && is_over {
+                is_true(world, id, task);
+            }
+        }
+    }
+
     /// Whether the task has no time to live and its end was not seen yet.
     pub(crate) fn has_to_end(&self, id: &str) -> bool {
         let told = &self.tasks[id];
@@ -155,33 +178,6 @@ impl Promises {
             assert_eq!(terminal["status"], handle["status"], "{handle}");
         }
     }
-
-    /// No job is started twice, whatever is known of it, none runs whose task is gone, and no two run that have one key.
-    pub(crate) fn hold(world: &FakeWorld) {
-        for (id, starts) in &world.jobs.starts {
-            assert_eq!(*starts, 1, "{id} was started {starts} times");
-        }
-        let mut keys = BTreeSet::new();
-        for id in world.jobs.running(world.clock) {
-            let record = world.store.value(&format!("task/{id}"));
-            let is_task = record.is_some_and(|record| record.starts_with(r#"{"task/"#));
-            assert!(is_task, "{id} runs without a task: {record:?}");
-            let record = parse(record.unwrap_or_default());
-            let facts = facts(&record);
-            if let Some(key) = facts["idempotencyKey"].as_str() {
-                let tool = &facts["tool"]["name"];
-                let entry = format!("{} {tool} {key}", facts["principal"]);
-                assert!(keys.insert(entry), "two jobs of the key {key} run");
-            }
-        }
-    }
-}
-
-/// What never changes of a task, of `run` or of a configured tool.
-fn facts(record: &Value) -> &Value {
-    let formats = ["task/1", "task/2"];
-    let found = formats.iter().find_map(|format| record.get(format));
-    found.map_or(&Value::Null, |record| &record["facts"])
 }
 
 fn started_at(world: &FakeWorld, id: &str) -> Option<u64> {
@@ -208,29 +204,4 @@ fn open_keys(world: &FakeWorld, id: &str) -> Vec<String> {
     }
     let questions = progress.questions.into_iter();
     questions.map(|question| question.key).collect()
-}
-
-/// The status and the exit code are those of the job.
-fn is_true(world: &FakeWorld, id: &str, task: &Value) {
-    let JobState::Ended(outcome) = world.jobs.inspect(world.clock, id) else {
-        panic!("{id} is terminal and its job is not: {task}");
-    };
-    let code = match outcome.end {
-        End::Exited(code) => Some(u64::from(code)),
-        End::Signalled { .. } | End::NotStarted(_) | End::Lost(_) => None,
-    };
-    let result = &task["result"];
-    match task["status"].as_str() {
-        Some("completed") => {
-            // A configured tool gives its output and nothing else.
-            if let Some(structured) = result.get("structuredContent") {
-                assert_eq!(structured["exitCode"].as_u64(), code, "{task}");
-            }
-            let is_success = code == Some(0) && outcome.stopped.is_none();
-            assert_eq!(result["isError"], !is_success, "{task}");
-        }
-        Some("failed") => assert!(matches!(outcome.end, End::Lost(_)), "{task}"),
-        Some("cancelled") => assert!(outcome.stopped.is_some(), "{task}"),
-        _ => panic!("no such status: {task}"),
-    }
 }

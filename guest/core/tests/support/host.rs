@@ -14,6 +14,8 @@ use super::messages::{self, Client};
 pub(crate) struct Host {
     /// The server.
     pub(crate) server: Server,
+    /// How that is configured.
+    config: String,
     /// Who is at the other end.
     pub(crate) principal: String,
     /// How far its clock is from true time, in milliseconds; may be negative.
@@ -28,7 +30,8 @@ impl Host {
     /// A server with this configuration and nobody waiting.
     pub(crate) fn new(config: &str, principal: &str) -> Self {
         Self {
-            server: Server::configure(config).expect("a test's configuration is valid"),
+            server: configured(config),
+            config: config.to_owned(),
             principal: principal.to_owned(),
             skew_ms: 0,
             pending: BTreeMap::new(),
@@ -52,8 +55,16 @@ impl Host {
     /// Sends a message and does what the outcome says. Gives all replies that come at once.
     pub(crate) fn send(&mut self, world: &mut FakeWorld, body: &str) -> Vec<String> {
         let cx = self.context(world);
+        body.clone_into(&mut world.faults.handled);
         let outcome = self.server.message(world, &cx, body);
         self.handle(world, outcome)
+    }
+
+    /// Looks after tasks. Gives when to do so again.
+    pub(crate) fn sweep(&mut self, world: &mut FakeWorld) -> Option<u64> {
+        world.faults.handled.clear();
+        let now = self.now(world);
+        self.server.sweep(world, now)
     }
 
     /// Wakes every request whose job has ended or whose deadline has come; an unknown job has not ended. Gives their
@@ -80,6 +91,7 @@ impl Host {
             return Vec::new();
         };
         let cx = self.context(world);
+        world.faults.handled.clone_from(&pending.ticket);
         let outcome = self.server.resume(world, &cx, &pending.ticket, why);
         match why {
             Wake::Cancelled => assert!(!matches!(outcome, Outcome::Reply(_)), "{outcome:?}"),
@@ -92,9 +104,15 @@ impl Host {
         self.handle(world, outcome)
     }
 
+    /// Puts a new server in the place of this one, which is configured alike.
+    pub(crate) fn renew(&mut self) {
+        self.server = configured(&self.config);
+    }
+
     /// Configures the server anew, and wakes the requests that want to know.
     pub(crate) fn configure(&mut self, world: &mut FakeWorld, config: &str) {
-        self.server = Server::configure(config).expect("a test's configuration is valid");
+        config.clone_into(&mut self.config);
+        self.renew();
         let heeding = self.pending.values().filter(|it| it.until_configured);
         let requests: Vec<_> = heeding.map(|it| it.request.clone()).collect();
         for request in requests {
@@ -172,6 +190,10 @@ impl Host {
             Outcome::Cancel { request } => self.resume(world, &request, Wake::Cancelled),
         }
     }
+}
+
+fn configured(config: &str) -> Server {
+    Server::configure(config).expect("a test's configuration is valid")
 }
 
 /// A reply as a value.

@@ -6,7 +6,7 @@ use backburner_core::imports::{
     StopReason, Store, StoreError, StoreErrorKind, Versioned,
 };
 
-use super::faults::{Access, Fault, Faults, Verdict};
+use super::faults::{Fault, Faults, Import, Verdict};
 use super::interference::Interference;
 use super::jobs::FakeJobs;
 use super::random::Random;
@@ -49,14 +49,19 @@ impl FakeWorld {
 
     fn store_call<T>(
         &mut self,
-        access: Access,
+        import: Import,
         call: impl FnOnce(&mut FakeStore) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.interfere();
-        match self.faults.next(access) {
+        match self.faults.next(import) {
             Verdict::Work => call(&mut self.store),
-            Verdict::Fail(Fault::NoSpace) => Err(error(StoreErrorKind::NoSpace)),
-            Verdict::Fail(_) => Err(error(StoreErrorKind::Other)),
+            Verdict::Fail(fault) => Err(error(match fault {
+                Fault::Conflict => StoreErrorKind::Conflict,
+                Fault::NoSpace => StoreErrorKind::NoSpace,
+                Fault::TooLarge => StoreErrorKind::TooLarge,
+                Fault::Corrupt => StoreErrorKind::Corrupt,
+                _ => StoreErrorKind::Other,
+            })),
             Verdict::WorkThenFail => {
                 // A store that fails has done nothing; only a server that dies may not learn of success.
                 if self.faults.is_crashed() {
@@ -78,14 +83,14 @@ impl FakeWorld {
 
     fn jobs_call<T>(
         &mut self,
-        access: Access,
+        import: Import,
         call: impl FnOnce(&mut FakeJobs, u64) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let failure = || Failure {
             detail: "made up by the fake jobs".to_owned(),
         };
         self.interfere();
-        match self.faults.next(access) {
+        match self.faults.next(import) {
             Verdict::Work => call(&mut self.jobs, self.clock),
             Verdict::Fail(_) => Err(failure()),
             Verdict::WorkThenFail => {
@@ -98,7 +103,7 @@ impl FakeWorld {
 
 impl Store for FakeWorld {
     fn get(&mut self, key: &str) -> Result<Option<Versioned>, StoreError> {
-        self.store_call(Access::Read, |store| store.get(key))
+        self.store_call(Import::Get, |store| store.get(key))
     }
 
     fn scan(
@@ -107,11 +112,11 @@ impl Store for FakeWorld {
         after: Option<&str>,
         limit: u32,
     ) -> Result<Vec<Entry>, StoreError> {
-        self.store_call(Access::Read, |store| store.scan(prefix, after, limit))
+        self.store_call(Import::Scan, |store| store.scan(prefix, after, limit))
     }
 
     fn commit(&mut self, changes: Vec<Change>) -> Result<(), StoreError> {
-        self.store_call(Access::Write, |store| store.commit(changes))
+        self.store_call(Import::Commit, |store| store.commit(changes))
     }
 }
 
@@ -124,15 +129,20 @@ impl Jobs for FakeWorld {
             })
         };
         self.interfere();
-        match self.faults.next(Access::Write) {
+        match self.faults.next(Import::Start) {
             Verdict::Work => self.jobs.start(self.clock, id, spec),
+            Verdict::Fail(Fault::AlreadyKnown) => {
+                // It is so: somebody else was faster.
+                self.jobs.stop(self.clock, id, StopReason::Cancelled);
+                failed(StartErrorKind::AlreadyKnown)
+            }
             Verdict::Fail(fault) => {
                 self.fail_to_start(id, spec);
                 failed(match fault {
+                    Fault::BadDirectory => StartErrorKind::BadDirectory,
+                    Fault::BadSpec => StartErrorKind::BadSpec,
                     Fault::NoSpace => StartErrorKind::NoSpace,
-                    Fault::Unclear | Fault::CrashBefore | Fault::CrashAfter => {
-                        StartErrorKind::Other
-                    }
+                    _ => StartErrorKind::Other,
                 })
             }
             Verdict::WorkThenFail => {
@@ -146,31 +156,31 @@ impl Jobs for FakeWorld {
     }
 
     fn stop(&mut self, id: &str, reason: StopReason) -> Result<(), Failure> {
-        self.jobs_call(Access::Write, |jobs, now| {
+        self.jobs_call(Import::Stop, |jobs, now| {
             jobs.stop(now, id, reason);
             Ok(())
         })
     }
 
     fn inspect(&mut self, id: &str) -> Result<JobState, Failure> {
-        self.jobs_call(Access::Read, |jobs, now| Ok(jobs.inspect(now, id)))
+        self.jobs_call(Import::Inspect, |jobs, now| Ok(jobs.inspect(now, id)))
     }
 
     fn answer(&mut self, id: &str, key: &str, answer: &str) -> Result<(), Failure> {
-        self.jobs_call(Access::Write, |jobs, now| {
+        self.jobs_call(Import::Answer, |jobs, now| {
             jobs.answer(now, id, key, answer);
             Ok(())
         })
     }
 
     fn read(&mut self, id: &str, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
-        self.jobs_call(Access::Read, |jobs, now| {
+        self.jobs_call(Import::Read, |jobs, now| {
             Ok(jobs.read(now, id, offset, limit))
         })
     }
 
     fn forget(&mut self, id: &str) -> Result<(), Failure> {
-        self.jobs_call(Access::Read, |jobs, now| jobs.forget(now, id))
+        self.jobs_call(Import::Forget, |jobs, now| jobs.forget(now, id))
     }
 }
 
