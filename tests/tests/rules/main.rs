@@ -10,6 +10,7 @@ mod interface;
 mod readme;
 mod reproducible;
 mod sources;
+mod target;
 mod wit;
 
 /// Fails with all problems at once, so that one run is enough to mend them.
