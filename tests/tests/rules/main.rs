@@ -5,6 +5,7 @@ mod code;
 mod component;
 mod corpus;
 mod crates;
+mod defaults;
 mod files;
 mod interface;
 mod readme;
