@@ -19,6 +19,7 @@ mod embedded;
 mod message;
 mod plan;
 mod proc;
+mod readme;
 mod server;
 mod setup;
 mod streams;
@@ -36,6 +37,7 @@ pub use proc::{
     address_space_kib, children, command_lines, descriptors, limit_address_space,
     limit_descriptors, peak_memory_kib, resident_memory_kib, threads,
 };
+pub use readme::{RUN, readme_commands};
 pub use server::{Exit, Server};
 pub use setup::Setup;
 pub use streams::collect;
