@@ -10,6 +10,7 @@ mod lab;
 mod output;
 mod privacy;
 mod questions;
+mod shells;
 mod shortage;
 mod stopping;
 mod unlisted;
