@@ -7,6 +7,7 @@ mod ending;
 mod headless;
 mod inside;
 mod lab;
+mod moments;
 mod output;
 mod privacy;
 mod questions;
