@@ -10,6 +10,7 @@ mod lab;
 mod moments;
 mod output;
 mod privacy;
+mod privilege;
 mod questions;
 mod shells;
 mod shortage;

@@ -1,12 +1,12 @@
 //! What a job wrote: every byte, in order, bounded, also on a full disk.
 
 use std::fs;
-use std::io::Write;
 
 use backburner::jobs::{End, Jobs, Spec, Stream};
 use uuid::Uuid;
 
 use crate::lab::{Lab, program, shell};
+use crate::privilege::SmallDisk;
 
 #[test]
 fn bytes_are_kept_as_they_are_with_their_stream() {
@@ -102,11 +102,12 @@ fn a_disk_that_takes_no_more_costs_output_and_not_the_job() {
 
 #[test]
 fn a_full_disk_costs_output_and_not_the_outcome() {
-    let Some(mount) = SmallDisk::mount() else {
+    let place = tempfile::tempdir().expect("there is room");
+    let Some(_disk) = SmallDisk::mount(place.path(), "1m") else {
         // Only a privileged user can have a disk of its own; the test above needs no privilege.
         return;
     };
-    let lab = Lab::on(&mount.0);
+    let lab = Lab::on(place.path());
     let line = "echo up; sleep 0.1; head -c 3000000 /dev/zero; sleep 0.1; exit 8";
     for reserve in ["kept", "lost"] {
         let id = lab.start(&Spec {
@@ -272,42 +273,4 @@ fn of_stream(lab: &Lab, id: Uuid, stream: Stream) -> Vec<u8> {
     let fragments = lab.fragments(id).into_iter();
     let own = fragments.filter(|it| it.stream == stream);
     own.flat_map(|it| it.bytes).collect()
-}
-
-/// A disk of one megabyte.
-struct SmallDisk(std::path::PathBuf);
-
-impl SmallDisk {
-    fn mount() -> Option<Self> {
-        let path = std::env::temp_dir().join(format!("backburner-disk-{}", std::process::id()));
-        fs::create_dir(&path).expect("the name is new");
-        let mounted = std::process::Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs"])
-            .arg(&path)
-            .stderr(std::process::Stdio::null())
-            .status();
-        let disk = Self(path);
-        if mounted.is_ok_and(|status| status.success()) {
-            return Some(disk);
-        }
-        // Past the captured output. Nothing can be done where even this cannot be written.
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: a full disk, since this user may not mount one"
-        );
-        None
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Where nothing was mounted there is nothing to unmount. Lazily, since a supervisor that is about
-        // to disappear is still in it.
-        let _unmounted = std::process::Command::new("umount")
-            .arg("--lazy")
-            .arg(&self.0)
-            .stderr(std::process::Stdio::null())
-            .status();
-        let _removed = fs::remove_dir(&self.0);
-    }
 }
