@@ -25,6 +25,7 @@ mod setup;
 mod streams;
 mod task_process;
 mod test_dir;
+mod watch;
 
 pub use binary::{CONFIG, NO_CONFIG, binary, component, example, program, workspace};
 pub use deadline::{PATIENCE, until, until_ended};
@@ -43,3 +44,4 @@ pub use setup::Setup;
 pub use streams::collect;
 pub use task_process::{processes_of_task, supervisor_of_task, supervisors, task_of_process};
 pub use test_dir::TestDir;
+pub use watch::{Call, Point, Seen, Watch};
