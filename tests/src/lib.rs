@@ -33,7 +33,7 @@ pub use embedded::{Answer, Embedded, assert_lists_tools};
 pub use message::{
     Client, TASKS_EXTENSION, VERSION, check_message, meta, request, run_call, tool_call,
 };
-pub use plan::{CrashPoint, Plan, Side, Step, Trouble};
+pub use plan::{CURSED, CrashPoint, HUGE, HUGE_BYTES, NOISE, Plan, Side, Step, Trouble};
 pub use proc::{
     address_space_kib, children, command_lines, descriptors, limit_address_space,
     limit_descriptors, peak_memory_kib, resident_memory_kib, threads,

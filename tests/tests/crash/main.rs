@@ -5,6 +5,7 @@ mod clean_end;
 mod deaths;
 mod fleet;
 mod full_disk;
+mod hostile;
 mod killed_calls;
 mod lost_store;
 mod power;
