@@ -2,16 +2,16 @@
 //! others.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use wasmtime::Result;
 use wasmtime::error::Context as _;
-use wasmtime::{Result, ensure};
 
 mod compile;
+mod target;
 
-use compile::{TARGET, Tools, cargo_home};
+use compile::{Tools, cargo_home};
 
 /// What is set for a build script.
 ///
@@ -62,47 +62,15 @@ pub(crate) fn build(workspace: &Path, package: &str) -> Result<Vec<u8>> {
         rustc: variable("RUSTC")?,
         cargo_home: cargo_home(env::var_os("CARGO_HOME").as_deref())?,
     };
-    ensure_target(&tools)?;
+    target::ensure(&tools, OsStr::new("rustup"), &builds()?)?;
     let target_dir = Path::new(&variable("OUT_DIR")?).join("guest");
     tools.component(workspace, package, &target_dir)
 }
 
-/// Installs the standard library of the guest's target where it is missing. It is not on a fresh machine,
-/// and where RUSTUP_AUTO_INSTALL is 0 a `targets` line in a toolchain file would not bring it.
-fn ensure_target(tools: &Tools) -> Result<()> {
-    if has_target(tools) {
-        return Ok(());
-    }
-    // Two build scripts of this workspace may come here at the same time, and rustup does not expect itself.
-    let _alone = lock_builds()?;
-    if has_target(tools) {
-        return Ok(());
-    }
-    let added = Command::new("rustup")
-        .args(["target", "add", TARGET])
-        .status();
-    ensure!(
-        added.as_ref().is_ok_and(std::process::ExitStatus::success),
-        "the Rust target {TARGET} is missing and `rustup target add {TARGET}` did not bring it \
-         ({added:?}); install it for the toolchain that builds this and try again"
-    );
-    Ok(())
-}
-
-fn has_target(tools: &Tools) -> bool {
-    let directory = tools.rustc(&["--print", "target-libdir", "--target", TARGET]);
-    directory.is_ok_and(|directory| Path::new(directory.trim()).is_dir())
-}
-
-/// Waits until no other build script of this target directory has what this gives, which lets go of it when dropped.
-fn lock_builds() -> Result<std::fs::File> {
+/// The directory in which all build scripts of this target directory have theirs.
+fn builds() -> Result<PathBuf> {
     // `OUT_DIR` is `build/<package>-<hash>/out`.
     let out = PathBuf::from(variable("OUT_DIR")?);
-    let builds = out
-        .ancestors()
-        .nth(2)
-        .context("cargo's directories are nested")?;
-    let file = std::fs::File::create(builds.join("backburner-target.lock"))?;
-    file.lock()?;
-    Ok(file)
+    let builds = out.ancestors().nth(2);
+    Ok(builds.context("cargo's directories are nested")?.to_owned())
 }

@@ -19,11 +19,13 @@ mod embedded;
 mod message;
 mod plan;
 mod proc;
+mod readme;
 mod server;
 mod setup;
 mod streams;
 mod task_process;
 mod test_dir;
+mod watch;
 
 pub use binary::{CONFIG, NO_CONFIG, binary, component, example, program, workspace};
 pub use deadline::{PATIENCE, until, until_ended};
@@ -31,13 +33,15 @@ pub use embedded::{Answer, Embedded, assert_lists_tools};
 pub use message::{
     Client, TASKS_EXTENSION, VERSION, check_message, meta, request, run_call, tool_call,
 };
-pub use plan::{CrashPoint, Plan, Side, Step, Trouble};
+pub use plan::{CURSED, CrashPoint, HUGE, HUGE_BYTES, NOISE, Plan, Side, Step, Trouble};
 pub use proc::{
     address_space_kib, children, command_lines, descriptors, limit_address_space,
     limit_descriptors, peak_memory_kib, resident_memory_kib, threads,
 };
+pub use readme::{RUN, readme_commands};
 pub use server::{Exit, Server};
 pub use setup::Setup;
 pub use streams::collect;
 pub use task_process::{processes_of_task, supervisor_of_task, supervisors, task_of_process};
 pub use test_dir::TestDir;
+pub use watch::{Call, Point, Seen, Watch};

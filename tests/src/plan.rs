@@ -29,7 +29,22 @@ pub enum Trouble {
     Death(CrashPoint),
     /// Its store has no room for as long as this file exists.
     FullStore(PathBuf),
+    /// Its store prints [`NOISE`] to standard output at each look at a record, panics over [`CURSED`], and gives more
+    /// than an instance can hold for [`HUGE`].
+    HostileStore,
 }
+
+/// What a hostile store prints, as a line, and as bytes that are no line.
+pub const NOISE: &str = "a library prints";
+
+/// A task that a hostile store panics over.
+pub const CURSED: &str = "00000000-0000-4000-8000-00000000dead";
+
+/// A task that a hostile store says is larger than an instance's memory.
+pub const HUGE: &str = "00000000-0000-4000-8000-000000000000";
+
+/// How much that is: more than the 128 MiB that an instance may have.
+pub const HUGE_BYTES: usize = 192 << 20;
 
 /// An instant in the life of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::deadline::{PATIENCE, until, until_ended};
 use crate::message::{Client, VERSION, check_message, request, run_call, tool_call};
 use crate::setup::Setup;
-use crate::streams::{collect, read_lines};
+use crate::streams::{Line, collect, read_lines};
 use crate::test_dir::TestDir;
 
 /// How a server ended.
@@ -31,12 +31,13 @@ pub struct Exit {
 
 /// A running server and the client's ends of its streams. It is killed when this is dropped; its jobs go on.
 ///
-/// Every line that the server writes is checked to be a message, also where no test looks at it.
+/// Every line that the server writes is checked to be a message, also where no test looks at it: what nobody has received
+/// when this is dropped is checked then. Of a server that was killed the last line may be cut.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
-    lines: Receiver<String>,
+    lines: Receiver<Line>,
     /// Received while another id was waited for.
     inbox: VecDeque<Value>,
     stderr: Arc<Mutex<String>>,
@@ -250,7 +251,7 @@ impl Server {
             return Some(message);
         }
         match self.lines.recv_timeout(patience) {
-            Ok(line) => Some(self.checked(&line)),
+            Ok(line) => Some(self.checked(&line.text)),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 panic!("the server closed its output; {}", self.last_words())
@@ -266,7 +267,7 @@ impl Server {
     fn next_line(&mut self, deadline: Instant, what: &str) -> String {
         let patience = deadline.saturating_duration_since(Instant::now());
         match self.lines.recv_timeout(patience) {
-            Ok(line) => line,
+            Ok(line) => line.text,
             Err(RecvTimeoutError::Timeout) => {
                 panic!("waited for {what} in vain; {}", self.last_words())
             }
@@ -314,30 +315,40 @@ impl Server {
                 .expect("our own child can be waited for");
             ended.ok_or_else(|| format!("it runs; {}", self.last_words()))
         });
-        // The reading thread ends with the stream, which nobody else holds open: jobs get none of it.
-        let deadline = Instant::now() + PATIENCE;
         let mut unread: Vec<Value> = self.inbox.drain(..).collect();
         let mut unread_lines = Vec::new();
-        loop {
-            match self
-                .lines
-                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
-            {
-                Ok(line) => {
-                    unread.push(self.checked(&line));
-                    unread_lines.push(line);
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    panic!("somebody holds the server's output open after its end")
-                }
-            }
+        for line in self.rest() {
+            let may_be_cut = status.code().is_none();
+            assert!(
+                line.is_whole || may_be_cut,
+                "a message that does not end: {}",
+                line.text
+            );
+            unread.push(self.checked(&line.text));
+            unread_lines.push(line.text);
         }
         Exit {
             status,
             unread,
             unread_lines,
             stderr: self.stderr(),
+        }
+    }
+
+    /// What the server wrote and nobody received, when it has ended.
+    fn rest(&self) -> Vec<Line> {
+        // The reading thread ends with the stream, which nobody else holds open: jobs get none of it.
+        let deadline = Instant::now() + PATIENCE;
+        let mut rest = Vec::new();
+        loop {
+            let patience = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(patience) {
+                Ok(line) => rest.push(line),
+                Err(RecvTimeoutError::Disconnected) => return rest,
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("somebody holds the server's output open after its end")
+                }
+            }
         }
     }
 
@@ -380,6 +391,49 @@ impl Drop for Server {
                 "the server's standard error:\n{}",
                 self.stderr()
             );
+            return;
         }
+        for line in self.rest().iter().filter(|line| line.is_whole) {
+            self.checked(&line.text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    /// A server that has written this, and that nobody has listened to.
+    fn unheard(output: &str) -> Server {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "printf %s \"$OUTPUT\"; echo said >&2; exec sleep 60"])
+            .env("OUTPUT", output);
+        let server = Server::spawn(&mut command);
+        until(PATIENCE, "it to have written", || {
+            let said = server.stderr();
+            said.contains("said").then_some(()).ok_or(said)
+        });
+        server
+    }
+
+    #[test]
+    fn what_nobody_listened_to_is_checked_in_the_end() {
+        let is_taken = |output: &str| {
+            let server = unheard(output);
+            catch_unwind(AssertUnwindSafe(|| drop(server))).is_ok()
+        };
+        let message = json!({"jsonrpc": "2.0", "id": 1, "result": {"resultType": "complete"}});
+        assert!(is_taken(&format!("{message}\n")));
+        assert!(
+            is_taken(r#"{"jsonrpc":"2.0","id""#),
+            "a kill may cut the last line"
+        );
+        assert!(!is_taken("a library prints\n"));
+        assert!(!is_taken(&format!(
+            "{message}\na library prints\n{message}\n"
+        )));
     }
 }

@@ -5,19 +5,34 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+/// A line of a stream.
+pub(crate) struct Line {
+    /// Without its line break.
+    pub(crate) text: String,
+    /// Whether it has a line break: the last one of a stream may have none.
+    pub(crate) is_whole: bool,
+}
+
 /// The lines of a stream, as they come; ends with the stream.
-pub(crate) fn read_lines(stream: impl Read + Send + 'static) -> Receiver<String> {
+pub(crate) fn read_lines(stream: impl Read + Send + 'static) -> Receiver<Line> {
     let (sender, receiver) = mpsc::channel();
+    let mut stream = BufReader::new(stream);
     thread::spawn(move || {
-        for line in BufReader::new(stream).split(b'\n') {
-            // A broken pipe ends the stream like its end; nobody listens where the test is over.
-            let Ok(line) = line else { return };
-            if sender
-                .send(String::from_utf8_lossy(&line).into_owned())
-                .is_err()
-            {
+        let mut bytes = Vec::new();
+        // A broken pipe ends the stream like its end; nobody listens where the test is over.
+        while stream
+            .read_until(b'\n', &mut bytes)
+            .is_ok_and(|count| count > 0)
+        {
+            let whole = bytes.strip_suffix(b"\n");
+            let line = Line {
+                text: String::from_utf8_lossy(whole.unwrap_or(&bytes)).into_owned(),
+                is_whole: whole.is_some(),
+            };
+            if sender.send(line).is_err() {
                 return;
             }
+            bytes.clear();
         }
     });
     receiver

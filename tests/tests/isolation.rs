@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use backburner_tests::{
@@ -24,6 +25,23 @@ fn a_job_that_reads_its_input_does_not_read_the_servers() {
     let result = server.result("tools/call", &run_call("cat; echo end"), Client::Plain);
     assert_eq!(result["structuredContent"]["outputBytes"], 4, "{result}");
     server.assert_alive();
+}
+
+#[test]
+fn the_clients_streams_are_not_the_standard_streams_of_a_server_that_serves() {
+    let dir = TestDir::new();
+    let server = warm(&dir);
+    let open = |number: u32| {
+        let name = format!("/proc/{}/fd/{number}", server.pid());
+        fs::read_link(name).expect("a process of ours can be looked at")
+    };
+    // Both were pipes of their own at the start.
+    assert_eq!(open(1), open(2), "what is printed goes to standard error");
+    assert_eq!(
+        open(0),
+        Path::new("/dev/null"),
+        "nobody else reads messages"
+    );
 }
 
 #[test]

@@ -17,12 +17,14 @@ use serde_json::{Value, json};
 /// The promise, for a server that has nothing in hand.
 const PROMPT_EXIT: Duration = Duration::from_millis(100);
 
-/// The promise for one that has, and cannot go on with it: a second, and what an idle one may take.
+/// The promise for one that has, and cannot go on with it: a second, and what an idle one may take. It deviates from the
+/// first one on purpose: who asked for something, and then closed the input, wants the answer.
 const STUCK_EXIT: Duration = Duration::from_millis(1_100);
 
-/// How many servers are ended until one was prompt: a shared machine takes the processor away for longer, but not each
-/// time.
-const ENDS: u32 = 10;
+/// By how much the slowest of some servers may be later than promised, as a shared machine takes the processor away now
+/// and then. What would be a fault of the server's own takes longer: a second where it waits for work that is stuck, five
+/// where it waits for its client, half a minute in the store.
+const DISTURBANCE: Duration = Duration::from_millis(800);
 
 /// How much memory may grow while something huge goes by: the allocator's slack, and one accepted message (4 MiB)
 /// in a few copies, but not what goes by.
@@ -155,31 +157,40 @@ fn the_limit_of_a_line_is_what_the_flag_says() {
     assert!(names_both, "{said}");
 }
 
-/// Ends servers that `prepare` makes by closing their input, until one has ended as promptly as is promised.
+/// Ends eleven servers that `prepare` makes by closing their input: the promise holds for most of them, and none is much
+/// later.
 fn assert_prompt_exit(prepare: impl FnMut() -> Server, look: impl FnMut(&Exit)) {
-    assert_exit_within(PROMPT_EXIT, prepare, look);
+    let times = exit_times(11, prepare, look);
+    assert_times(&times, PROMPT_EXIT);
 }
 
-/// As [`assert_prompt_exit`], within `limit`.
-fn assert_exit_within(
-    limit: Duration,
+/// Ends so many servers, and gives how long each took, the quickest first.
+fn exit_times(
+    count: usize,
     mut prepare: impl FnMut() -> Server,
     mut look: impl FnMut(&Exit),
-) {
-    let mut quickest = Duration::MAX;
-    for _ in 0..ENDS {
+) -> Vec<Duration> {
+    let mut times = Vec::with_capacity(count);
+    for _ in 0..count {
         let mut server = prepare();
         let closed = Instant::now();
         server.close_stdin();
         let exit = server.wait_exit(PATIENCE);
-        quickest = quickest.min(closed.elapsed());
+        times.push(closed.elapsed());
         assert!(exit.status.success(), "{exit:?}");
         look(&exit);
-        if quickest <= limit {
-            return;
-        }
     }
-    panic!("the quickest of {ENDS} took {quickest:?}");
+    times.sort_unstable();
+    times
+}
+
+/// Sees that the median is within a limit, and the maximum not much beyond it.
+fn assert_times(times: &[Duration], limit: Duration) {
+    let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
+    assert!(
+        median <= limit && most <= limit + DISTURBANCE,
+        "promised are {limit:?}; the median is {median:?} and the maximum {most:?}: {times:?}"
+    );
 }
 
 /// A job that goes on until its gate is opened.
@@ -252,6 +263,35 @@ fn end_of_input_ends_the_server_also_while_a_call_waits() {
     gated.assert_alive(&dir, &tasks);
 }
 
+#[test]
+fn end_of_input_ends_the_server_also_where_its_store_has_much_to_put_in_order() {
+    let dir = TestDir::new();
+    let prepare = || {
+        let mut server = warm(&dir);
+        // Records whose place is in the write-ahead log, until the last server writes them into the store.
+        for _ in 0..50 {
+            let id = server.run("true");
+            server.ended_task(&id);
+        }
+        server
+    };
+    let log = dir.data().join("backburner.db-wal");
+    let mut was_left = 0;
+    let times = exit_times(5, prepare, |exit| {
+        assert!(exit.unread.is_empty(), "{exit:?}");
+        was_left += u32::from(log.exists());
+    });
+    assert_times(&times, PROMPT_EXIT);
+    // What there was no time for is left to the next one, and nothing is lost.
+    let mut server = warm(&dir);
+    let id = server.run("exit 9");
+    assert_eq!(
+        server.ended_task(&id)["result"]["structuredContent"]["exitCode"],
+        9,
+        "{was_left} of the servers left their log"
+    );
+}
+
 /// The store of the servers on this directory, beside them.
 fn store_of(dir: &TestDir) -> rusqlite::Connection {
     let store = rusqlite::Connection::open(dir.data().join("backburner.db"));
@@ -275,10 +315,13 @@ fn end_of_input_ends_the_server_also_while_a_call_cannot_go_on() {
         server.post("tools/call", &run_call("true"), Client::Plain);
         server
     };
-    assert_exit_within(STUCK_EXIT, prepare, |exit| {
+    // Fewer of them: each takes its second.
+    let times = exit_times(5, prepare, |exit| {
         assert!(exit.unread.is_empty(), "nothing could be written: {exit:?}");
         store.execute_batch("ROLLBACK").expect("it was begun");
     });
+    assert_times(&times, STUCK_EXIT);
+    assert!(times[0] > PROMPT_EXIT, "it waited for the call: {times:?}");
     let mut server = warm(&dir);
     server.run("true");
 }

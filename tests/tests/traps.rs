@@ -1,4 +1,5 @@
-//! What becomes of an instance that breaks its limits: dropped, its request answered, and nobody else notices.
+//! What becomes of an instance that breaks its limits: dropped, its request answered, and nobody else notices. In one
+//! process, with a store in memory; what the clients of a whole server notice is looked at in `crash/hostile.rs`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,21 +12,14 @@ use backburner::jobs::{
 };
 use backburner::store::{Change, Entry, Error, MemoryStore, Store, Versioned};
 use backburner_tests::fake::Machine;
-use backburner_tests::{Embedded, PATIENCE, assert_lists_tools, run_call, until};
+use backburner_tests::{
+    CURSED, Embedded, HUGE, HUGE_BYTES, PATIENCE, assert_lists_tools, run_call, until,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// A task that this store says is larger than an instance's memory.
-const HUGE: &str = "00000000-0000-4000-8000-000000000000";
-
-/// How much that is: more than the 128 MiB that an instance may have.
-const HUGE_BYTES: usize = 192 << 20;
-
 /// A call gives a task at once, whatever its job does.
 const NO_DIRECT_RESULT: &str = r#"{"directLimitMs":0}"#;
-
-/// A task that this store panics on.
-const CURSED: &str = "00000000-0000-4000-8000-00000000dead";
 
 /// A store that gives an instance more than it can hold, or panics.
 struct Hostile(MemoryStore);

@@ -100,8 +100,7 @@ impl State {
         Self {
             store,
             jobs,
-            // Nothing but random numbers, and standard error for the message of a panic.
-            wasi: WasiCtx::builder().inherit_stderr().build(),
+            wasi: wasi(),
             resources: ResourceTable::new(),
             memory: Memory::default(),
             budget: Budget {
@@ -125,6 +124,17 @@ impl State {
             .elapsed()
             .saturating_sub(self.budget.host)
     }
+}
+
+/// Nothing but random numbers and clocks, and standard error for the message of a panic. Sockets are refused as such, and not
+/// only each address.
+fn wasi() -> WasiCtx {
+    WasiCtx::builder()
+        .inherit_stderr()
+        .allow_tcp(false)
+        .allow_udp(false)
+        .allow_ip_name_lookup(false)
+        .build()
 }
 
 impl WasiView for State {
@@ -207,3 +217,6 @@ impl Instance {
         .unwrap_or_else(|_reported| Err(wasmtime::format_err!("an import panicked")))
     }
 }
+
+#[cfg(test)]
+mod tests;

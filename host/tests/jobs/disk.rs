@@ -1,76 +1,38 @@
-//! A disk of its own for a test, and what becomes of jobs whose files cannot be written any more.
+//! What becomes of jobs whose files cannot be written any more.
 
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use backburner::jobs::{End, Jobs, Loss, StartError, State};
 
 use crate::lab::{Lab, fresh_id, shell, wait_for_end};
+use crate::privilege::SmallDisk;
 
-/// A disk of one megabyte.
-pub(crate) struct SmallDisk(PathBuf);
+/// How large a disk is.
+const SIZE: &str = "1m";
 
-impl SmallDisk {
-    /// `None` where this user may not mount.
-    pub(crate) fn mount() -> Option<Self> {
-        let path = std::env::temp_dir().join(format!("backburner-disk-{}", fresh_id()));
-        fs::create_dir(&path).expect("the name is new");
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs"])
-            .arg(&path)
-            .stderr(Stdio::null())
-            .status();
-        let disk = Self(path);
-        if mounted.is_ok_and(|status| status.success()) {
-            return Some(disk);
-        }
-        // Past the captured output. Nothing can be done where even this cannot be written.
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: a disk of its own, since this user may not mount one"
-        );
-        None
-    }
-
-    /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// A shell line that lets it be only read, `ro`, or written too, `rw`.
-    fn remount_line(&self, how: &str) -> String {
-        format!("mount -o remount,{how} '{}'", self.0.display())
-    }
-
-    fn remount(&self, how: &str) {
-        let mut shell = Command::new("sh");
-        let status = shell.args(["-c", &self.remount_line(how)]).status();
-        assert!(status.is_ok_and(|status| status.success()), "{how}");
-    }
+/// A shell line that lets the disk at this path be only read, `ro`, or written too, `rw`.
+fn remount_line(path: &Path, how: &str) -> String {
+    format!("mount -o remount,{how} '{}'", path.display())
 }
 
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Where nothing was mounted there is nothing to unmount. Lazily, since a supervisor that is about
-        // to disappear is still in it.
-        let _unmounted = Command::new("umount")
-            .arg("--lazy")
-            .arg(&self.0)
-            .stderr(Stdio::null())
-            .status();
-        let _removed = fs::remove_dir(&self.0);
-    }
+fn remount(path: &Path, how: &str) {
+    let status = Command::new("sh")
+        .args(["-c", &remount_line(path, how)])
+        .status();
+    assert!(status.is_ok_and(|status| status.success()), "{how}");
 }
 
 #[test]
 fn a_start_on_a_file_system_that_can_only_be_read_is_refused() {
-    let Some(disk) = SmallDisk::mount() else {
+    let place = tempfile::tempdir().expect("there is room");
+    let place = place.path();
+    let Some(_disk) = SmallDisk::mount(place, SIZE) else {
         return;
     };
-    let lab = Lab::on(disk.path());
-    disk.remount("ro");
+    let lab = Lab::on(place);
+    remount(place, "ro");
     let id = fresh_id();
     let refused = lab.jobs.start(id, &shell("true"));
     let Err(StartError::Files(error)) = refused else {
@@ -79,7 +41,7 @@ fn a_start_on_a_file_system_that_can_only_be_read_is_refused() {
     assert_eq!(error.kind(), std::io::ErrorKind::ReadOnlyFilesystem);
     let seen = lab.jobs.inspect(id).expect("it can be inspected");
     assert_eq!(seen, State::Unknown);
-    disk.remount("rw");
+    remount(place, "rw");
     lab.jobs
         .start(id, &shell("true"))
         .expect("the id is still free");
@@ -108,9 +70,11 @@ fn a_command_whose_end_could_not_be_written_is_not_executed() {
 
 #[test]
 fn a_command_on_a_file_system_that_can_only_be_read_by_now_is_not_executed() {
-    let Some(disk) = SmallDisk::mount() else {
+    let place = tempfile::tempdir().expect("there is room");
+    let place = place.path();
+    let Some(_disk) = SmallDisk::mount(place, SIZE) else {
         return;
     };
-    let lab = Lab::on_with_prelude(disk.path(), &disk.remount_line("ro"));
-    assert_not_executed(&lab, || disk.remount("rw"));
+    let lab = Lab::on_with_prelude(place, &remount_line(place, "ro"));
+    assert_not_executed(&lab, || remount(place, "rw"));
 }

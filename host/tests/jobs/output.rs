@@ -5,8 +5,8 @@ use std::fs;
 use backburner::jobs::{End, Jobs, Spec, Stream};
 use uuid::Uuid;
 
-use crate::disk::SmallDisk;
 use crate::lab::{Lab, program, shell};
+use crate::privilege::SmallDisk;
 
 #[test]
 fn bytes_are_kept_as_they_are_with_their_stream() {
@@ -102,11 +102,12 @@ fn a_disk_that_takes_no_more_costs_output_and_not_the_job() {
 
 #[test]
 fn a_full_disk_costs_output_and_not_the_outcome() {
-    let Some(mount) = SmallDisk::mount() else {
+    let place = tempfile::tempdir().expect("there is room");
+    let Some(_disk) = SmallDisk::mount(place.path(), "1m") else {
         // Only a privileged user can have a disk of its own; the test above needs no privilege.
         return;
     };
-    let lab = Lab::on(mount.path());
+    let lab = Lab::on(place.path());
     let line = "echo up; sleep 0.1; head -c 3000000 /dev/zero; sleep 0.1; exit 8";
     for reserve in ["kept", "lost"] {
         let id = lab.start(&Spec {

@@ -1,11 +1,19 @@
-//! The real server, put together from the library, with a store and jobs that get it into the trouble that its
-//! [`Plan`] names. So the product needs no hooks for the tests of crashes.
+//! A double of the real server, put together from the same library, with a store and jobs that get it into the trouble
+//! that its [`Plan`] names.
+//!
+//! It stands in for the shipped binary where a server has to die *between* two steps that have a name: just after a commit
+//! and before the start, say. To hit such an instant in the shipped binary would need hooks that a product has no use for.
+//! What differs is `main` alone: the transport, the pool, the component, the store and the jobs are those of the library,
+//! and so is all that they do. It has no command line and follows no configuration file. The shipped binary itself is
+//! killed before each of its system calls in `crash/killed_calls.rs`, where nobody knows which step that is, and at random
+//! instants there, in `crash/fleet.rs` and in `crash/deaths.rs`.
 //!
 //! Its supervisors are the real program's; only where a server is to die in the middle of a start does the path
 //! from server to supervisor lead through here.
 
 use std::ffi::OsString;
 use std::future::Future;
+use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -21,7 +29,7 @@ use backburner::jobs::{
 };
 use backburner::store::{Change, Entry, Error, SqliteStore, Store, Versioned};
 use backburner::transport::stdio::{self, Options, Streams};
-use backburner_tests::{CrashPoint, Plan, Side, Step, Trouble};
+use backburner_tests::{CURSED, CrashPoint, HUGE, HUGE_BYTES, NOISE, Plan, Side, Step, Trouble};
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 use uuid::Uuid;
 
@@ -44,7 +52,7 @@ fn supervise(plan: Plan, arguments: &[OsString]) -> anyhow::Result<()> {
         Trouble::Death(CrashPoint {
             side: Side::After, ..
         }) => Err(Command::new(plan.supervisor).args(arguments).exec().into()),
-        Trouble::Death(_) | Trouble::FullStore(_) => Ok(()),
+        Trouble::Death(_) | Trouble::FullStore(_) | Trouble::HostileStore => Ok(()),
     }
 }
 
@@ -78,7 +86,9 @@ fn supervisor_program(plan: &Plan) -> anyhow::Result<PathBuf> {
             step: Step::Supervise,
             ..
         }) => std::env::current_exe()?,
-        Trouble::Death(_) | Trouble::FullStore(_) => plan.supervisor.clone(),
+        Trouble::Death(_) | Trouble::FullStore(_) | Trouble::HostileStore => {
+            plan.supervisor.clone()
+        }
     })
 }
 
@@ -119,6 +129,33 @@ impl Troublemaker {
     fn is_full(&self) -> bool {
         matches!(&self.trouble, Trouble::FullStore(file) if file.exists())
     }
+
+    /// What a hostile store does with a look at a record, and what it says is there; `None` where it is as it should be.
+    fn disturb(&self, key: &str) -> Option<Versioned> {
+        if !matches!(self.trouble, Trouble::HostileStore) {
+            return None;
+        }
+        print();
+        assert!(!key.ends_with(CURSED), "a test wants this panic");
+        key.ends_with(HUGE).then(|| Versioned {
+            value: "x".repeat(HUGE_BYTES),
+            version: 1,
+        })
+    }
+}
+
+/// Prints as libraries do: through the standard library, past it, and from a process that was started.
+#[expect(
+    clippy::print_stdout,
+    reason = "that it does no harm is what is tested"
+)]
+fn print() {
+    println!("{NOISE}");
+    print!("{NOISE}, and does not end its line");
+    // Whatever becomes of it, and of the next one.
+    let _ = std::io::stdout().flush();
+    let _ = rustix::io::write(std::io::stdout(), NOISE.as_bytes());
+    let _ = Command::new("echo").arg(NOISE).status();
 }
 
 /// Does not return: no thread of a process goes on when it has killed itself.
@@ -142,7 +179,10 @@ struct TroubledStore {
 
 impl Store for TroubledStore {
     fn get(&self, key: &str) -> Result<Option<Versioned>, Error> {
-        self.store.get(key)
+        match self.trouble.disturb(key) {
+            Some(wrong) => Ok(Some(wrong)),
+            None => self.store.get(key),
+        }
     }
 
     fn scan(&self, prefix: &str, after: Option<&str>, limit: u32) -> Result<Vec<Entry>, Error> {

@@ -14,6 +14,9 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
         "run",
         "show",
         "cancel",
+        "answer",
+        "ask",
+        "progress",
         "check",
         "--data-dir",
         "BACKBURNER_DIR",
@@ -43,6 +46,12 @@ fn help_goes_to_standard_output_and_tells_of_every_command() {
         ("show", ["--json", "ID", "Exit status"]),
         ("cancel", ["ID", "Exit status", "--data-dir"]),
         ("check", ["--config", "Exit status", "FILE:LINE:COLUMN"]),
+        ("answer", ["ID", "--set <NAME=VALUE>", "Exit status"]),
+        (
+            "ask",
+            ["--deadline", "Never ask for passwords", "Exit status"],
+        ),
+        ("progress", ["PERCENT", "TEXT", "Exit status"]),
     ] {
         let help = backburner(&dir, &[command, "--help"]);
         assert_eq!(help.status, Some(0));

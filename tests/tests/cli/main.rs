@@ -6,6 +6,7 @@ mod help;
 mod inside;
 mod keys;
 mod questions;
+mod readme;
 mod unread;
 
 use std::io::Write as _;

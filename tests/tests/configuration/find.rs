@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use backburner_tests::foreign::can_test;
 use backburner_tests::{CONFIG, Server, TestDir};
 
 use super::{command, done, limit, limit_of, write};
@@ -112,8 +113,11 @@ fn the_name_of_nothing_is_no_file() {
 
 #[test]
 fn a_file_of_somebody_else_is_passed_over_and_the_server_says_so() {
-    // Only root can make one.
-    if !rustix::process::geteuid().is_root() {
+    let is_root = rustix::process::geteuid().is_root();
+    if !can_test(
+        "a file of another user",
+        (!is_root).then_some("the right to make one, as root"),
+    ) {
         return;
     }
     let scene = Scene::new();

@@ -1,16 +1,19 @@
 //! Sixteen servers on one data directory, some of which are killed at random instants and replaced.
 //!
 //! A client of each starts its share of commands. Each command adds its own number to a log and ends with an exit
-//! code of its own. An answer that a client got is a promise; of a command without an answer nothing is known, but
-//! that it may have run once, and where it had an idempotency key its client asks again.
+//! code of its own; a third of them take a while, so that they run while servers die. An answer that a client got is a
+//! promise; of a command without an answer nothing is known, but that it may have run once, and where it had an idempotency
+//! key its client asks again. Some commands would go on for ever: their supervisors are killed, and their tasks have to
+//! say so.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use backburner_tests::{Client, PATIENCE, Server, Setup, tool_call};
+use backburner_tests::{Client, PATIENCE, Server, Setup, supervisor_of_task, tool_call};
 use serde_json::{Value, json};
 
+use crate::races::kill_if_there;
 use crate::random::{Random, seed};
 use crate::scene::Scene;
 
@@ -22,6 +25,19 @@ const BATCH_MAX: u64 = 4;
 
 /// Of so many batches one is interrupted.
 const BATCHES_PER_KILL: u64 = 6;
+
+/// How many servers are killed at least, of about fifty.
+const KILLS_MIN: usize = 20;
+
+/// How many calls are answered at least, of 800. Each kill costs at most one answer that is never got, of a call without
+/// a key, with two others.
+const ANSWERS_MIN: usize = 680;
+
+/// How many supervisors are killed at least.
+const LOST_MIN: usize = 20;
+
+/// How long a command takes that takes a while, at most, in milliseconds.
+const WHILE_MS: usize = 200;
 
 /// A command that is to be started.
 #[derive(Clone, Copy)]
@@ -41,9 +57,28 @@ impl Start {
         self.number.is_multiple_of(2)
     }
 
+    /// Whether its supervisor is to be killed. All of them have a key, so that none is forgotten.
+    fn is_doomed(self) -> bool {
+        self.number % 26 == 8
+    }
+
+    /// What the command does after it has written to the log.
+    fn rest(self) -> String {
+        let code = self.exit_code();
+        if self.is_doomed() {
+            "exec sleep 600".to_owned()
+        } else if self.number.is_multiple_of(3) {
+            // Any number below will do, as long as they differ.
+            let pause_ms = self.number * 37 % WHILE_MS;
+            format!("sleep 0.{pause_ms:03}; exit {code}")
+        } else {
+            format!("exit {code}")
+        }
+    }
+
     fn arguments(self, scene: &Scene) -> Value {
         let log = scene.log_line(&self.number.to_string());
-        let command = format!("{log}; exit {}", self.exit_code());
+        let command = format!("{log}; {}", self.rest());
         if self.has_key() {
             json!({ "command": command, "idempotencyKey": self.number.to_string() })
         } else {
@@ -67,6 +102,8 @@ struct Member<'a> {
     waiting: VecDeque<Start>,
     acknowledged: Vec<Acknowledged>,
     kills: usize,
+    /// How many supervisors it has killed.
+    lost: usize,
 }
 
 impl<'a> Member<'a> {
@@ -86,6 +123,7 @@ impl<'a> Member<'a> {
                 .collect(),
             acknowledged: Vec::new(),
             kills: 0,
+            lost: 0,
         }
     }
 
@@ -98,11 +136,24 @@ impl<'a> Member<'a> {
             } else {
                 for (id, start) in open {
                     let reply = self.server.reply(&json!(id));
-                    self.acknowledged.push(Acknowledged { start, reply });
+                    self.keep(start, reply);
                 }
             }
         }
         self
+    }
+
+    /// Keeps an answer, and kills the supervisor of a doomed command: maybe before the command has been executed.
+    fn keep(&mut self, start: Start, reply: Value) {
+        let id = reply["result"]["taskId"].as_str();
+        if let Some(id) = id.filter(|_| start.is_doomed()) {
+            thread::sleep(Duration::from_micros(self.random.below(5_000)));
+            if let Some(pid) = supervisor_of_task(id) {
+                kill_if_there(pid);
+                self.lost += 1;
+            }
+        }
+        self.acknowledged.push(Acknowledged { start, reply });
     }
 
     fn post_batch(&mut self) -> BTreeMap<u64, Start> {
@@ -149,7 +200,7 @@ impl<'a> Member<'a> {
             .as_u64()
             .expect("the ids of requests are numbers");
         let start = open.remove(&id).expect("each request is answered once");
-        self.acknowledged.push(Acknowledged { start, reply });
+        self.keep(start, reply);
     }
 }
 
@@ -178,11 +229,16 @@ fn sixteen_servers_that_are_killed_at_random_lose_nothing_and_run_nothing_twice(
             .collect()
     });
     let kills: usize = members.iter().map(|member| member.kills).sum();
+    let lost: usize = members.iter().map(|member| member.lost).sum();
     let answers: Vec<Acknowledged> = members
         .into_iter()
         .flat_map(|member| member.acknowledged)
         .collect();
-    assert!(kills > 0 && answers.len() > SERVERS * STARTS_EACH / 2);
+    let counts = (kills, answers.len(), lost);
+    assert!(
+        kills >= KILLS_MIN && answers.len() >= ANSWERS_MIN && lost >= LOST_MIN,
+        "servers killed, calls answered and supervisors killed: {counts:?}"
+    );
 
     let mut server = scene.server();
     let mut checker = Checker {
@@ -206,6 +262,8 @@ enum Ending {
     Exited(u64),
     /// It says that it was never run.
     Failed,
+    /// It says that nobody knows how it ended: it was never run, or its supervisor was killed.
+    Lost,
 }
 
 /// Holds what was promised against what happened.
@@ -220,15 +278,29 @@ impl Checker<'_> {
         let Acknowledged { start, reply } = answer;
         let result = &reply["result"];
         if reply.get("error").is_some() {
-            assert!(start.was_interrupted, "{}: {reply}", start.number);
-            return Ending::Failed;
+            // A doomed one fails in the same breath where its supervisor is killed while the same call is made again.
+            let is_expected = start.was_interrupted || start.is_doomed();
+            assert!(is_expected, "{}: {reply}", start.number);
+            return if start.is_doomed() {
+                Ending::Lost
+            } else {
+                Ending::Failed
+            };
         }
         let direct = result["structuredContent"]["exitCode"].as_u64();
         let id = result["taskId"]
             .as_str()
             .or(result["structuredContent"]["taskId"].as_str())
             .unwrap_or_else(|| panic!("{}: {reply}", start.number));
+        // One that its client did not find yet.
+        if let Some(pid) = supervisor_of_task(id).filter(|_| start.is_doomed()) {
+            kill_if_there(pid);
+        }
         let task = self.server.ended_task(id);
+        if task["status"] == "failed" && start.is_doomed() {
+            assert_eq!(task["error"]["code"], -32603, "{task}");
+            return Ending::Lost;
+        }
         if task["status"] == "failed" && start.was_interrupted {
             return Ending::Failed;
         }
@@ -242,10 +314,13 @@ impl Checker<'_> {
         let number = start.number;
         match ending {
             Ending::Exited(code) => {
+                assert!(!start.is_doomed(), "{number} does not end by itself");
                 assert_eq!(code, start.exit_code() as u64, "the code of {number}");
                 assert_eq!(runs, 1, "the runs of {number}");
             }
             Ending::Failed => assert_eq!(runs, 0, "{number} is said not to have run"),
+            // That none ran twice was seen when they were counted.
+            Ending::Lost => assert!(start.is_doomed(), "{number} had a supervisor"),
         }
     }
 }

@@ -5,66 +5,45 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use backburner_tests::{Client, Server, Trouble, tool_call};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, assert_exit_code, assert_nothing_left, cancel, keyed_call};
 
-/// A disk of eight megabytes under the data directory of a scene.
-struct SmallDisk {
-    path: PathBuf,
+#[path = "../../../host/tests/jobs/privilege.rs"]
+mod privilege;
+
+use privilege::SmallDisk;
+
+/// A disk of eight megabytes for the data directory of a scene; `None` where this user may not mount.
+fn small_disk(scene: &Scene) -> Option<SmallDisk> {
+    let path = scene.dir.data();
+    fs::create_dir(&path).expect("the test's directory can be written");
+    SmallDisk::mount(&path, "8m")
 }
 
-impl SmallDisk {
-    /// `None` where this user may not mount.
-    fn mount(scene: &Scene) -> Option<Self> {
-        let path = scene.dir.data();
-        fs::create_dir(&path).expect("the test's directory can be written");
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs"])
-            .arg(&path)
-            .stderr(Stdio::null())
-            .status();
-        if mounted.is_ok_and(|status| status.success()) {
-            return Some(Self { path });
-        }
-        // Past the captured output. Nothing can be done where even this cannot be written.
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: a full disk, since this user may not mount one"
-        );
-        None
-    }
+/// What takes room in the data directory.
+fn filler(scene: &Scene) -> PathBuf {
+    scene.dir.data().join("filler")
+}
 
-    /// Takes all room that is left, to the last byte.
-    fn fill(&self) {
-        let mut filler = File::create(self.path.join("filler")).expect("an empty file needs none");
-        for size in [4096, 1] {
-            loop {
-                match filler.write(&[0; 4096][..size]) {
-                    Ok(_) => {}
-                    Err(error) if error.kind() == ErrorKind::StorageFull => break,
-                    Err(error) => panic!("the disk fails otherwise: {error}"),
-                }
+/// Takes all room that is left, to the last byte.
+fn fill(scene: &Scene) {
+    let mut filler = File::create(filler(scene)).expect("an empty file needs none");
+    for size in [4096, 1] {
+        loop {
+            match filler.write(&[0; 4096][..size]) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::StorageFull => break,
+                Err(error) => panic!("the disk fails otherwise: {error}"),
             }
         }
     }
-
-    fn make_room(&self) {
-        fs::remove_file(self.path.join("filler")).expect("it was filled before");
-    }
 }
 
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Lazily, since a supervisor that is about to go may still be in it. Nothing can be done where it fails.
-        let _unmounted = Command::new("umount")
-            .arg("--lazy")
-            .arg(&self.path)
-            .status();
-    }
+fn make_room(scene: &Scene) {
+    fs::remove_file(filler(scene)).expect("it was filled before");
 }
 
 /// Makes a call and sees that it is refused, and that whoever made it reads why.
@@ -79,21 +58,21 @@ fn assert_refused(server: &mut Server, arguments: &Value) {
 #[test]
 fn a_call_on_a_full_disk_is_refused_and_works_when_there_is_room() {
     let scene = Scene::new();
-    let Some(disk) = SmallDisk::mount(&scene) else {
+    let Some(_disk) = small_disk(&scene) else {
         return;
     };
     scene.open_gate();
     let mut server = scene.server();
     let before = server.run(&scene.line(1));
     assert_exit_code(&server.ended_task(&before), 1);
-    disk.fill();
+    fill(&scene);
     for _ in 0..5 {
         assert_refused(&mut server, &keyed_call(&scene.line(2)));
         assert_refused(&mut server, &json!({ "command": scene.line(3) }));
     }
     assert_exit_code(&server.task(&before), 1);
     assert_eq!(scene.log().len(), 1, "nothing was started");
-    disk.make_room();
+    make_room(&scene);
     let id = server.call(&keyed_call(&scene.line(2)));
     assert_exit_code(&server.ended_task(&id), 2);
     assert_eq!(scene.log().len(), 2);
@@ -103,7 +82,7 @@ fn a_call_on_a_full_disk_is_refused_and_works_when_there_is_room() {
 #[test]
 fn a_job_that_ends_while_the_disk_is_full_is_told_truly() {
     let scene = Scene::new();
-    let Some(disk) = SmallDisk::mount(&scene) else {
+    let Some(_disk) = small_disk(&scene) else {
         return;
     };
     let mut server = scene.server();
@@ -115,7 +94,7 @@ fn a_job_that_ends_while_the_disk_is_full_is_told_truly() {
     let ids = [server.run(&scene.line(7)), server.run(&chatty)];
     let unwanted = server.run("sleep 76");
     scene.wait_for_log(2);
-    disk.fill();
+    fill(&scene);
     scene.open_gate();
     cancel(&mut server, &unwanted);
     // Told by the server that was there before, and by one that begins on the full disk.
@@ -128,7 +107,7 @@ fn a_job_that_ends_while_the_disk_is_full_is_told_truly() {
         server.kill();
         server = scene.server();
     }
-    disk.make_room();
+    make_room(&scene);
     for (id, code) in ids.iter().zip([7, 5]) {
         assert_exit_code(&server.task(id), code);
     }

@@ -259,7 +259,7 @@ fn a_cancellation_races_with_the_end_of_the_tasks_time_to_live() {
 }
 
 /// Kills a process of ours, unless it was quicker.
-fn kill_if_there(pid: u32) {
+pub(crate) fn kill_if_there(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let killed = kill_process(pid.expect("a process id"), Signal::KILL);
     assert!(matches!(killed, Ok(()) | Err(Errno::SRCH)), "{killed:?}");

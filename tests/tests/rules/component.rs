@@ -6,9 +6,10 @@ use backburner_tests::component;
 use wit_component::DecodedWasm;
 use wit_parser::{Resolve, WorldItem, WorldKey};
 
-/// All that the component may import: our own, randomness, and what std links in for its error paths. The host
-/// gives it nothing of the latter: a call traps. The seed is that of the hash tables of the library that checks JSON
-/// Schemas; nothing that the component says depends on it.
+/// All that the component may import: our own, randomness, and what std links in for its error paths. The host answers a
+/// call of the latter, and has nothing to give: the environment and the arguments are empty, the input is at its end, and
+/// only standard error is somewhere, for the message of a panic (tests beside `State` of the host's engine). The seed is
+/// that of the hash tables of the library that checks JSON Schemas; nothing that the component says depends on it.
 const IMPORTS: [&str; 18] = [
     "backburner:server/jobs@0.1.0",
     "backburner:server/store@0.1.0",

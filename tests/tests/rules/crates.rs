@@ -87,3 +87,59 @@ fn the_host_depends_on_no_crate_of_this_workspace() {
         assert!(own.is_empty(), "the host knows the component only: {own:?}");
     }
 }
+
+/// What compiles WebAssembly. `cranelift-entity`, `cranelift-bitset` and `cranelift-bforest` are collections, which the
+/// runtime has too.
+const COMPILERS: [&str; 8] = [
+    "cranelift",
+    "cranelift-codegen",
+    "cranelift-frontend",
+    "cranelift-native",
+    "wasmtime-internal-cranelift",
+    "wasmtime-internal-winch",
+    "winch-codegen",
+    "regalloc2",
+];
+
+/// The names of all crates that a package of the workspace is linked with, by its default features.
+fn linked(package: &str, edges: &str) -> BTreeSet<String> {
+    let cargo = std::env::var_os("CARGO").expect("cargo runs the tests");
+    let output = Command::new(cargo)
+        .current_dir(workspace())
+        .args(["tree", "--package", package, "--edges", edges])
+        .args([
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--locked",
+            "--offline",
+        ])
+        .output()
+        .expect("cargo can be started");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words}");
+    let text = String::from_utf8(output.stdout).expect("the names of crates are ASCII");
+    let names = text.lines().filter_map(|line| line.split(' ').next());
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn no_compiler_is_in_the_shipped_binary() {
+    let compilers = |edges: &str| {
+        let linked = linked("backburner", edges);
+        assert!(
+            linked.contains("wasmtime"),
+            "{edges}: this rule looks at nothing"
+        );
+        let found = COMPILERS.iter().filter(|name| linked.contains(**name));
+        found.copied().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        compilers("normal"),
+        [""; 0],
+        "the binary needs none to start"
+    );
+    // That they are called so still: the build script has one.
+    assert!(compilers("normal,build").contains(&"cranelift-codegen"));
+}

@@ -5,11 +5,13 @@ mod code;
 mod component;
 mod corpus;
 mod crates;
+mod defaults;
 mod files;
 mod interface;
 mod readme;
 mod reproducible;
 mod sources;
+mod target;
 mod wit;
 
 /// Fails with all problems at once, so that one run is enough to mend them.

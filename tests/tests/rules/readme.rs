@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use backburner_tests::{binary, workspace};
+use backburner_tests::{RUN, binary, readme_commands, workspace};
 
 use super::assert_none;
 use super::files::below;
@@ -80,6 +80,36 @@ fn the_readme_names_every_subcommand_and_flag() {
     let missing = wanted.iter().filter(|flag| !readme.contains(flag.as_str()));
     problems.extend(missing.map(|flag| format!("the flag {flag}")));
     assert_none("the README names what the program has", &problems);
+}
+
+/// The lines of the script for CI, each word apart.
+fn ci_lines() -> Vec<Vec<String>> {
+    let script = workspace().join(".ci/run");
+    let text = std::fs::read_to_string(script).expect("there is a script for CI");
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
+    text.lines().map(words).collect()
+}
+
+#[test]
+fn the_readme_has_a_command_that_runs_and_one_that_tests_and_ci_calls_the_latter() {
+    let commands = readme_commands();
+    let [run, show, test] = &commands[..] else {
+        panic!("a command that runs, one that shows, and one that tests: {commands:?}");
+    };
+    assert!(run.starts_with(&format!("{RUN} run ")), "{run}");
+    assert_eq!(*show, format!("{RUN} show ID"));
+    assert!(test.starts_with("cargo test "), "{test}");
+    let words: Vec<&str> = test.split_whitespace().collect();
+    // Further flags leave nothing out; another package or a name of a test in place of a flag would.
+    let is_called = ci_lines().iter().any(|line| {
+        let rest = line.get(..words.len()).filter(|begin| *begin == words);
+        let flags = line.iter().skip(words.len());
+        rest.is_some()
+            && flags
+                .take_while(|word| *word != "2>&1")
+                .all(|word| word == "--no-fail-fast")
+    });
+    assert!(is_called, "`.ci/run` does not call `{test}`");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use backburner_tests::{component, workspace};
 use super::files::below;
 
 #[path = "../../../host/build/compile.rs"]
-mod compile;
+pub(crate) mod compile;
 
 use compile::{Tools, cargo_home};
 

@@ -3,7 +3,10 @@
 use std::fs;
 
 use backburner_tests::workspace;
-use wit_parser::{Docs, Interface, PackageId, Resolve, TypeDef, TypeDefKind};
+use wit_parser::{
+    Docs, Function, FunctionKind, Interface, PackageId, Resolve, Type, TypeDef, TypeDefKind,
+    WorldItem,
+};
 
 use super::assert_none;
 
@@ -100,31 +103,134 @@ fn see_parts(place: &str, kind: &TypeDefKind, see: &mut impl FnMut(String, &Docs
     }
 }
 
+/// What of a contract some language's bindings cannot take: resources, all that is asynchronous, and contexts of errors.
+fn unbindable(resolve: &Resolve) -> Vec<String> {
+    let types = resolve.types.iter().filter_map(|(_, definition)| {
+        let name = definition.name.as_deref().unwrap_or("(unnamed)");
+        unbindable_kind(&definition.kind).map(|what| format!("{what} {name}"))
+    });
+    let functions = functions(resolve).into_iter().flat_map(|function| {
+        let is_plain = matches!(function.kind, FunctionKind::Freestanding);
+        let kind = (!is_plain).then(|| format!("{} {}", kind_of(function), function.name));
+        let types: Vec<Type> = function.parameter_and_result_types().collect();
+        let context = unbindable_type(&types).map(|what| format!("{what} in {}", function.name));
+        [kind, context].into_iter().flatten()
+    });
+    types.chain(functions).collect()
+}
+
+/// The functions of all interfaces and worlds.
+fn functions(resolve: &Resolve) -> Vec<&Function> {
+    let interfaces = resolve.interfaces.iter();
+    let of_interfaces = interfaces.flat_map(|(_, interface)| interface.functions.values());
+    let worlds = resolve.worlds.iter();
+    let items = worlds.flat_map(|(_, world)| world.imports.values().chain(world.exports.values()));
+    let of_worlds = items.filter_map(|item| match item {
+        WorldItem::Function(function) => Some(function),
+        _ => None,
+    });
+    of_interfaces.chain(of_worlds).collect()
+}
+
+fn kind_of(function: &Function) -> &'static str {
+    if function.kind.is_async() {
+        "async function"
+    } else {
+        "function of a resource"
+    }
+}
+
+fn unbindable_kind(kind: &TypeDefKind) -> Option<&'static str> {
+    let is_wrong = matches!(
+        kind,
+        TypeDefKind::Resource
+            | TypeDefKind::Handle(_)
+            | TypeDefKind::Future(_)
+            | TypeDefKind::Stream(_)
+    );
+    if is_wrong {
+        return Some(kind.as_str());
+    }
+    unbindable_type(&parts(kind))
+}
+
+fn unbindable_type(types: &[Type]) -> Option<&'static str> {
+    types
+        .contains(&Type::ErrorContext)
+        .then_some("error-context")
+}
+
+/// The types that a type is made of.
+fn parts(kind: &TypeDefKind) -> Vec<Type> {
+    match kind {
+        TypeDefKind::Record(record) => record.fields.iter().map(|it| it.ty).collect(),
+        TypeDefKind::Tuple(tuple) => tuple.types.clone(),
+        TypeDefKind::Variant(variant) => variant.cases.iter().filter_map(|it| it.ty).collect(),
+        TypeDefKind::Result(result) => result.ok.into_iter().chain(result.err).collect(),
+        TypeDefKind::Map(key, value) => vec![*key, *value],
+        TypeDefKind::Option(part)
+        | TypeDefKind::List(part)
+        | TypeDefKind::FixedLengthList(part, _)
+        | TypeDefKind::Type(part) => vec![*part],
+        _ => Vec::new(),
+    }
+}
+
 #[test]
 fn there_is_nothing_that_some_language_cannot_bind() {
     let (resolve, _) = package();
-    let wrong = resolve.types.iter().filter(|(_, definition)| {
-        matches!(
-            definition.kind,
-            TypeDefKind::Resource
-                | TypeDefKind::Handle(_)
-                | TypeDefKind::Future(_)
-                | TypeDefKind::Stream(_)
-        )
-    });
-    let problems: Vec<String> = wrong
-        .map(|(_, definition)| {
-            format!(
-                "{} {}",
-                definition.kind.as_str(),
-                definition.name.as_deref().unwrap_or("(unnamed)")
-            )
-        })
-        .collect();
-    assert_none(
-        "no resource, stream or future is in the contract",
-        &problems,
+    assert!(
+        !functions(&resolve).is_empty(),
+        "this rule looks at nothing"
     );
+    assert_none(
+        "no resource, nothing asynchronous and no context of an error is in the contract",
+        &unbindable(&resolve),
+    );
+}
+
+#[test]
+fn all_that_some_language_cannot_bind_is_found() {
+    let found = |items: &str| {
+        let mut resolve = Resolve::default();
+        let text = format!("package a:b@0.1.0;\n{items}\n");
+        resolve
+            .push_source("a.wit", &text)
+            .unwrap_or_else(|error| panic!("{items}: {error:#}"));
+        unbindable(&resolve).join(", ")
+    };
+    let inside = |item: &str| found(&format!("interface c {{ {item} }}"));
+    assert_eq!(
+        inside("record r { x: list<u8> } f: func(x: r) -> result<option<r>, string>;"),
+        ""
+    );
+    for (item, words) in [
+        ("f: async func(x: u8) -> u8;", "async function f"),
+        ("resource r { }", "resource r"),
+        ("resource r { f: func(); }", "function of a resource"),
+        ("resource r { f: async func(); }", "async function"),
+        ("resource r { f: static func(); }", "function of a resource"),
+        ("resource r { constructor(); }", "function of a resource"),
+        ("resource r { } f: func(x: borrow<r>);", "borrow"),
+        ("resource r { } f: func() -> r;", "own"),
+        ("f: func(x: stream<u8>);", "stream"),
+        ("f: func() -> future<u8>;", "future"),
+        ("record q { x: option<stream<u8>> }", "stream"),
+        ("f: func(x: error-context);", "error-context in f"),
+        ("f: func() -> error-context;", "error-context in f"),
+        ("record q { x: error-context }", "error-context q"),
+        ("variant q { x(error-context) }", "error-context q"),
+        ("type q = list<error-context>;", "error-context"),
+        ("f: func() -> result<u8, error-context>;", "error-context"),
+        ("f: func() -> tuple<u8, error-context>;", "error-context"),
+    ] {
+        let found = inside(item);
+        assert!(found.contains(words), "{item}: {found}");
+    }
+    for item in ["import f: async func();", "export f: async func();"] {
+        let found = found(&format!("world c {{ {item} }}"));
+        assert_eq!(found, "async function f", "{item}");
+    }
 }
 
 #[test]

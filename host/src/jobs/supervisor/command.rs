@@ -77,7 +77,7 @@ fn words(spec: &Spec) -> Vec<OsString> {
     match &spec.command {
         model::Command::Program(words) => words.iter().map(OsString::from).collect(),
         model::Command::Shell(line) => {
-            let shell = shell(&search_path(spec)).into_os_string();
+            let shell = shell(&search_path(spec), &USUAL_PLACES).into_os_string();
             // The two dashes: a line that begins with one is a line and no option.
             vec![shell, "-c".into(), "--".into(), line.into()]
         }
@@ -96,10 +96,13 @@ fn search_path(spec: &Spec) -> OsString {
         .unwrap_or_default()
 }
 
+/// Where bash is looked for where the search path has none.
+const USUAL_PLACES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
+
 /// bash where there is one, since that is what people and models write, else the system's own shell.
-fn shell(search_path: &OsString) -> PathBuf {
+fn shell(search_path: &OsString, usual_places: &[&str]) -> PathBuf {
     let named = std::env::split_paths(search_path).filter(|place| place.is_absolute());
-    let usual = ["/bin", "/usr/bin", "/usr/local/bin"].map(PathBuf::from);
+    let usual = usual_places.iter().map(PathBuf::from);
     let mut places = named.chain(usual).map(|place| place.join("bash"));
     places
         .find(|file| is_executable(file))
@@ -146,17 +149,59 @@ fn explain(error: &io::Error, program: &OsString, directory: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
+    /// A directory with a file of this name and mode, which goes with the test.
+    fn place_with(name: &str, mode: u32) -> tempfile::TempDir {
+        let place = tempfile::tempdir().expect("there is room");
+        let file = place.path().join(name);
+        std::fs::write(&file, "").expect("there is room");
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&file, mode).expect("it is ours");
+        place
+    }
+
+    /// A search path of these directories.
+    fn path_of(places: &[&tempfile::TempDir]) -> OsString {
+        let places = places.iter().map(|place| place.path());
+        std::env::join_paths(places).expect("no name has a colon")
+    }
+
     #[test]
-    fn a_shell_is_found_even_without_a_path() {
+    fn the_first_bash_of_the_path_is_the_shell() {
+        let without = place_with("sh", 0o755);
+        let [first, second] = [0o755, 0o755].map(|mode| place_with("bash", mode));
+        let path = path_of(&[&without, &first, &second]);
+        assert_eq!(shell(&path, &[]), first.path().join("bash"));
+    }
+
+    #[test]
+    fn a_bash_that_may_not_be_executed_or_is_a_directory_is_none() {
+        let not_executable = place_with("bash", 0o644);
+        let directory = tempfile::tempdir().expect("there is room");
+        std::fs::create_dir(directory.path().join("bash")).expect("there is room");
+        let path = path_of(&[&not_executable, &directory]);
+        assert_eq!(shell(&path, &[]), Path::new("/bin/sh"));
+    }
+
+    #[test]
+    fn a_bash_that_the_path_does_not_have_is_found_in_a_usual_place() {
+        let usual = place_with("bash", 0o755);
+        let place = usual.path().to_str().expect("temporary names are UTF-8");
         for path in ["", "relative:also/relative", "/does/not/exist"] {
-            let found = shell(&path.into());
-            assert!(
-                found.is_absolute() && is_executable(&found),
-                "{found:?} for {path:?}"
-            );
+            let found = shell(&path.into(), &["/does/not/exist", place]);
+            assert_eq!(found, usual.path().join("bash"), "{path:?}");
         }
+    }
+
+    #[test]
+    fn where_there_is_no_bash_the_shell_is_that_of_the_system() {
+        for path in ["", "relative:also/relative", "/does/not/exist"] {
+            assert_eq!(shell(&path.into(), &[]), Path::new("/bin/sh"), "{path:?}");
+        }
+        assert!(is_executable(Path::new("/bin/sh")), "every system has it");
     }
 
     #[test]

@@ -1,0 +1,284 @@
+//! Runs a program and follows it and all that it starts by its system calls, as a debugger does: it writes down those that
+//! change what others see, and kills the program at one of them. So the shipped binary can be watched, and hit between
+//! any two of its steps, without a hook in it.
+//!
+//! **Knows** `ptrace` and `/proc`. **Does not know** what is run, or what should happen: that is in the tests, which read
+//! what is written here as [`backburner_tests::Seen`]. Linux only, which is also where the tests run that use it.
+//!
+//! It is a process of its own, and not a thread of a test: whoever waits for a child in a process that follows it gets
+//! the news that are for the follower.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{Write as _, stdout};
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use backburner_tests::{Call, Point, Seen, Watch};
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+/// The pause between two looks at threads none of which has stopped.
+const PAUSE: Duration = Duration::from_micros(50);
+
+fn main() -> anyhow::Result<ExitCode> {
+    let watch = Watch::of_this_process()?;
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let (program, arguments) = arguments.split_first().context("name a program")?;
+    let client = open_as(Path::new("/proc/self"), i64::from(stdout().as_raw_fd()));
+    let server = Command::new(program).args(arguments).spawn()?;
+    let mut follower = Follower {
+        server: Pid::from_raw(i32::try_from(server.id())?),
+        client,
+        log: File::create(&watch.log)?,
+        kill_at: watch.kill_at,
+        replies: 0,
+        comes: 0,
+        threads: BTreeMap::new(),
+    };
+    if let Err(error) = follower.seize() {
+        follower.note(&Seen::Refused(error.to_string()))?;
+    }
+    follower.follow()
+}
+
+/// What a descriptor of a process is: a file, or a pipe by its number.
+fn open_as(process: &Path, descriptor: i64) -> PathBuf {
+    fs::read_link(process.join(format!("fd/{descriptor}"))).unwrap_or_default()
+}
+
+/// A program and all of its threads and children.
+struct Follower {
+    server: Pid,
+    /// Where it writes its replies.
+    client: PathBuf,
+    log: File,
+    /// Where it is killed; `None` for nowhere.
+    kill_at: Option<Point>,
+    /// How many replies it has written.
+    replies: usize,
+    /// How often it has come to that call since its first reply.
+    comes: usize,
+    /// Each thread that is followed, with the call that it is in.
+    threads: BTreeMap<Pid, Inside>,
+}
+
+/// Where a thread is.
+enum Inside {
+    /// In its own code.
+    Program,
+    /// In a system call, which may be one that is written down.
+    System(Option<Seen>),
+}
+
+impl Follower {
+    /// Begins to follow all threads that the program has by now; what they start is followed by itself.
+    fn seize(&mut self) -> nix::Result<()> {
+        let options = Options::PTRACE_O_TRACESYSGOOD
+            | Options::PTRACE_O_TRACECLONE
+            | Options::PTRACE_O_TRACEFORK
+            | Options::PTRACE_O_TRACEVFORK
+            | Options::PTRACE_O_TRACEEXEC;
+        let mut is_new = true;
+        while std::mem::take(&mut is_new) {
+            for thread in self.threads_of_server() {
+                if self.threads.contains_key(&thread) {
+                    continue;
+                }
+                match ptrace::seize(thread, options) {
+                    Ok(()) => ptrace::interrupt(thread)?,
+                    // It has gone, or is followed since another one started it.
+                    Err(Errno::ESRCH | Errno::EPERM) if !self.threads.is_empty() => {}
+                    Err(error) => return Err(error),
+                }
+                self.threads.insert(thread, Inside::Program);
+                is_new = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn threads_of_server(&self) -> Vec<Pid> {
+        let entries = fs::read_dir(format!("/proc/{}/task", self.server));
+        let names = entries.into_iter().flatten().flatten();
+        let numbers = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        numbers.map(Pid::from_raw).collect()
+    }
+
+    /// Follows until the program has ended, and ends as it did. What else is left then goes on by itself.
+    fn follow(mut self) -> anyhow::Result<ExitCode> {
+        // It is our child, followed or not.
+        self.threads.entry(self.server).or_insert(Inside::Program);
+        loop {
+            let mut is_idle = true;
+            let threads: Vec<Pid> = self.threads.keys().copied().collect();
+            for thread in threads {
+                let flags = WaitPidFlag::WSTOPPED
+                    | WaitPidFlag::WEXITED
+                    | WaitPidFlag::WNOHANG
+                    | WaitPidFlag::__WALL;
+                let news = waitid(Id::Pid(thread), flags);
+                is_idle &= news == Ok(WaitStatus::StillAlive);
+                if let Some(end) = self.take(thread, news)? {
+                    return Ok(end);
+                }
+            }
+            if is_idle {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    /// Takes note of what happened to a thread; gives how the program ended where that is it.
+    fn take(
+        &mut self,
+        thread: Pid,
+        news: nix::Result<WaitStatus>,
+    ) -> anyhow::Result<Option<ExitCode>> {
+        let signal = match news {
+            Ok(WaitStatus::StillAlive) => return Ok(None),
+            Ok(WaitStatus::Exited(_, code)) if thread == self.server => {
+                return Ok(Some(u8::try_from(code)?.into()));
+            }
+            Ok(WaitStatus::Signaled(..)) if thread == self.server => {
+                return Ok(Some(ExitCode::FAILURE));
+            }
+            // The thread that executed a program took the place of this one, or it has gone.
+            Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(Errno::ECHILD) => {
+                self.threads.remove(&thread);
+                return Ok(None);
+            }
+            Ok(WaitStatus::PtraceSyscall(_)) => {
+                self.cross(thread)?;
+                None
+            }
+            // A signal is about to arrive.
+            Ok(WaitStatus::PtraceEvent(_, signal, 0)) => Some(signal),
+            Ok(WaitStatus::PtraceEvent(_, _, _)) => {
+                self.meet(thread);
+                None
+            }
+            Ok(_) => None,
+            Err(error) => return Err(error.into()),
+        };
+        // Fails where it was killed meanwhile, which is told next.
+        let _ = ptrace::syscall(thread, signal);
+        Ok(None)
+    }
+
+    /// Follows what a thread has started, if that is why it stopped.
+    fn meet(&mut self, thread: Pid) {
+        let started = ptrace::getevent(thread).ok();
+        let started = started.and_then(|number| i32::try_from(number).ok());
+        let Some(started) = started.filter(|number| *number > 0).map(Pid::from_raw) else {
+            return;
+        };
+        // Of another kind of stop the number may be anything.
+        if Path::new(&format!("/proc/{started}/status")).exists() {
+            self.threads.entry(started).or_insert(Inside::Program);
+        }
+    }
+
+    /// A thread enters a system call or leaves it.
+    fn cross(&mut self, thread: Pid) -> anyhow::Result<()> {
+        let place = place_of(&mut self.threads, thread);
+        if let Inside::System(seen) = std::mem::replace(place, Inside::Program) {
+            return match seen {
+                Some(seen) => self.left(&seen),
+                None => Ok(()),
+            };
+        }
+        let seen = self.entered(thread);
+        *place_of(&mut self.threads, thread) = Inside::System(seen.clone());
+        match seen {
+            Some(seen) => self.begins(seen),
+            None => Ok(()),
+        }
+    }
+
+    /// The call that a thread is about to make, if it is one that is written down.
+    fn entered(&self, thread: Pid) -> Option<Seen> {
+        let process = PathBuf::from(format!("/proc/{thread}"));
+        let text = fs::read_to_string(process.join("syscall")).ok()?;
+        let mut words = text.split_whitespace();
+        let call = call_of(words.next()?.parse().ok()?)?;
+        let first = words.next()?.strip_prefix("0x")?;
+        let first = i64::from_str_radix(first, 16).unwrap_or(-1);
+        let place = match call {
+            Call::Execute | Call::Start => PathBuf::new(),
+            _ => open_as(&process, first),
+        };
+        let is_server = Path::new(&format!("/proc/{}/task/{thread}", self.server)).exists();
+        Some(match (is_server, place == self.client) {
+            (true, true) if call == Call::Write => Seen::Reply,
+            (true, _) => Seen::Server(call, place),
+            (false, _) => Seen::Other(call, place),
+        })
+    }
+
+    /// A call is about to be made. What is to be safe is so when it has been made, and all else may be seen from now on.
+    fn begins(&mut self, seen: Seen) -> anyhow::Result<()> {
+        if self.is_time(&seen) {
+            kill(self.server, Signal::SIGKILL)?;
+            return self.note(&Seen::Killed(Box::new(seen)));
+        }
+        if seen.is_sync() {
+            return Ok(());
+        }
+        self.note(&seen)
+    }
+
+    /// Whether the program is at the point at which it is killed.
+    fn is_time(&mut self, seen: &Seen) -> bool {
+        let Some(point) = self.kill_at.as_ref().filter(|_| self.replies > 0) else {
+            return false;
+        };
+        let comes = seen
+            .of_server()
+            .is_some_and(|(call, name)| call == point.call && name == point.name);
+        self.comes += usize::from(comes);
+        comes && self.comes == point.number
+    }
+
+    /// A call has been made.
+    fn left(&mut self, seen: &Seen) -> anyhow::Result<()> {
+        if *seen == Seen::Reply {
+            self.replies += 1;
+        }
+        if seen.is_sync() {
+            return self.note(seen);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, seen: &Seen) -> anyhow::Result<()> {
+        Ok(writeln!(self.log, "{}", serde_json::to_string(seen)?)?)
+    }
+}
+
+/// Where a thread is; in its own code where nothing is known of it.
+fn place_of(threads: &mut BTreeMap<Pid, Inside>, thread: Pid) -> &mut Inside {
+    threads.entry(thread).or_insert(Inside::Program)
+}
+
+/// What a system call does, by its number on this machine.
+fn call_of(number: i64) -> Option<Call> {
+    Some(match number {
+        libc::SYS_fsync | libc::SYS_fdatasync => Call::Sync,
+        libc::SYS_write | libc::SYS_writev | libc::SYS_pwrite64 => Call::Write,
+        libc::SYS_linkat => Call::Link,
+        libc::SYS_renameat | libc::SYS_renameat2 => Call::Rename,
+        libc::SYS_mkdirat => Call::MakeDirectory,
+        libc::SYS_clone | libc::SYS_clone3 => Call::Start,
+        libc::SYS_execve => Call::Execute,
+        _ => return None,
+    })
+}
