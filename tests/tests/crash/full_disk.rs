@@ -1,20 +1,60 @@
 //! A data directory on a disk that is full, for a while.
 //!
-//! A real one needs the right to mount; where that is missing, the server whose store has no room stands in.
+//! A real one needs the right to mount. Who does not have it may have it in a namespace of their own, where the test is
+//! run once more; where neither is allowed, the server whose store has no room stands in.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use backburner_tests::foreign::{can_test, works};
 use backburner_tests::{Client, Server, Trouble, tool_call};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, assert_exit_code, assert_nothing_left, cancel, keyed_call};
 
+/// The program that makes namespaces, and the options with which it makes one where anybody may mount.
+const NAMESPACE: [&str; 4] = ["unshare", "--user", "--map-root-user", "--mount"];
+
+/// What is set where a test runs in a namespace that it made.
+const IN_NAMESPACE: &str = "BACKBURNER_IN_NAMESPACE";
+
 /// A disk of eight megabytes under the data directory of a scene.
 struct SmallDisk {
     path: PathBuf,
+}
+
+/// Runs the test of this name with a small disk, here or in a namespace.
+fn on_a_small_disk(name: &str, test: fn(&Scene, &SmallDisk)) {
+    let scene = Scene::new();
+    if let Some(disk) = SmallDisk::mount(&scene) {
+        return test(&scene, &disk);
+    }
+    let was_tried = std::env::var_os(IN_NAMESPACE).is_some();
+    let may_unshare = !was_tried && works(NAMESPACE[0], &[&NAMESPACE[1..], &["true"]].concat());
+    let missing = (!may_unshare).then_some("the right to mount");
+    if can_test("a full disk", missing) {
+        run_in_namespace(&format!("full_disk::{name}"));
+    }
+}
+
+/// Runs a test of this program in a namespace.
+fn run_in_namespace(name: &str) {
+    let program = std::env::current_exe().expect("a program knows where it is");
+    let output = Command::new(NAMESPACE[0])
+        .args(&NAMESPACE[1..])
+        .arg(program)
+        .args([name, "--exact", "--nocapture"])
+        .env(IN_NAMESPACE, "1")
+        // Where it cannot mount there either, that is a failure: this is a machine that has namespaces.
+        .env("BACKBURNER_ALL_HOSTS", "1")
+        .output()
+        .expect("it was just run");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let passed = output.status.success() && said.contains("1 passed");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(passed, "in a namespace:\n{said}\n{log}");
 }
 
 impl SmallDisk {
@@ -27,15 +67,8 @@ impl SmallDisk {
             .arg(&path)
             .stderr(Stdio::null())
             .status();
-        if mounted.is_ok_and(|status| status.success()) {
-            return Some(Self { path });
-        }
-        // Past the captured output. Nothing can be done where even this cannot be written.
-        let _ = writeln!(
-            std::io::stderr(),
-            "NOT RUN: a full disk, since this user may not mount one"
-        );
-        None
+        let is_mounted = mounted.is_ok_and(|status| status.success());
+        is_mounted.then(|| Self { path })
     }
 
     /// Takes all room that is left, to the last byte.
@@ -78,10 +111,11 @@ fn assert_refused(server: &mut Server, arguments: &Value) {
 
 #[test]
 fn a_call_on_a_full_disk_is_refused_and_works_when_there_is_room() {
-    let scene = Scene::new();
-    let Some(disk) = SmallDisk::mount(&scene) else {
-        return;
-    };
+    let name = "a_call_on_a_full_disk_is_refused_and_works_when_there_is_room";
+    on_a_small_disk(name, calls_on_a_full_disk);
+}
+
+fn calls_on_a_full_disk(scene: &Scene, disk: &SmallDisk) {
     scene.open_gate();
     let mut server = scene.server();
     let before = server.run(&scene.line(1));
@@ -102,10 +136,11 @@ fn a_call_on_a_full_disk_is_refused_and_works_when_there_is_room() {
 
 #[test]
 fn a_job_that_ends_while_the_disk_is_full_is_told_truly() {
-    let scene = Scene::new();
-    let Some(disk) = SmallDisk::mount(&scene) else {
-        return;
-    };
+    let name = "a_job_that_ends_while_the_disk_is_full_is_told_truly";
+    on_a_small_disk(name, ends_on_a_full_disk);
+}
+
+fn ends_on_a_full_disk(scene: &Scene, disk: &SmallDisk) {
     let mut server = scene.server();
     let chatty = format!(
         "{}; {}; head -c 20000000 /dev/zero; exit 5",
