@@ -34,9 +34,10 @@ fn expectations(text: &str) -> usize {
 }
 
 /// Where the whole corpus is played against something, and how that is said there.
-const RUNNERS: [(&str, &str); 5] = [
+const RUNNERS: [(&str, &str); 6] = [
     ("tests/tests/transcripts.rs", "check(in_core)"),
     ("tests/tests/transcripts.rs", "check(in_component)"),
+    ("tests/tests/transcripts.rs", "check(in_library)"),
     ("tests/tests/transcripts.rs", "check(in_binary)"),
     (
         "tests/tests/hosts/node.rs",
@@ -62,7 +63,7 @@ fn all_runners_play_the_whole_corpus() {
         .map(|(path, call)| format!("{path}: {call} is missing"))
         .collect();
     assert_none(
-        "a transcript is played against core, component, binary and the other hosts",
+        "a transcript is played against core, component, library, binary and the other hosts",
         &problems,
     );
 }
