@@ -1,6 +1,6 @@
-//! Builds the tests' components for wasm32-wasip2. In `OUT_DIR`: `conformance.wasm`, the host conformance kit, which is
-//! also compiled ahead of time to `conformance.cwasm`, since nothing else in the tests needs a compiler; and
-//! `memory_store.wasm`, the store that is a component.
+//! Builds the tests' components for wasm32-wasip2. In `OUT_DIR`: `conformance.wasm`, the host conformance kit, and
+//! `memory_store.wasm`, the store that is a component. Both are also compiled ahead of time, to `conformance.cwasm` and
+//! `memory_store.cwasm`, since nothing else in the tests needs a compiler.
 
 use std::path::PathBuf;
 
@@ -27,11 +27,10 @@ fn main() -> Result<()> {
     let store = guest::build(&workspace, "backburner-composition")?;
     let engine = Engine::new(Config::new().target(&guest::host_target()?)?)?;
     let out = PathBuf::from(guest::variable("OUT_DIR")?);
-    std::fs::write(
-        out.join("conformance.cwasm"),
-        engine.precompile_component(&kit)?,
-    )?;
-    std::fs::write(out.join("conformance.wasm"), kit)?;
-    std::fs::write(out.join("memory_store.wasm"), store)?;
+    for (name, component) in [("conformance", kit), ("memory_store", store)] {
+        let compiled = engine.precompile_component(&component)?;
+        std::fs::write(out.join(format!("{name}.cwasm")), compiled)?;
+        std::fs::write(out.join(format!("{name}.wasm")), component)?;
+    }
     Ok(())
 }

@@ -26,6 +26,9 @@ const STUCK_EXIT: Duration = Duration::from_millis(1_100);
 /// where it waits for its client, half a minute in the store.
 const DISTURBANCE: Duration = Duration::from_millis(800);
 
+/// How often something is tried that has to succeed once: a busy machine may be too slow for it, but not each time.
+const ENDS: u32 = 10;
+
 /// How much memory may grow while something huge goes by: the allocator's slack, and one accepted message (4 MiB)
 /// in a few copies, but not what goes by.
 const FLAT_KIB: u64 = 48 * 1024;

@@ -1,11 +1,11 @@
-//! Plays the corpus against the core natively, also with a new server for each call, the component in wasmtime and the
-//! real binary.
+//! Plays the corpus against the core natively, also with a new server for each call, the component in wasmtime, the host as
+//! a library and the real binary.
 //!
 //! `BLESS=1` writes what the core answers where a transcript expects something else; look at the difference before
 //! you keep it.
 
-use backburner_tests::party::{InProcess, Party, Real, component, core, fresh_core};
-use backburner_tests::transcript::{Failure, Transcript, bless, check, corpus, play};
+use backburner_tests::party::{InProcess, Library, Party, Real, component, core, fresh_core};
+use backburner_tests::transcript::{Failure, Transcript, bless, check, corpus, differences, play};
 use backburner_tests::{Client, request};
 use serde_json::json;
 
@@ -22,6 +22,13 @@ fn in_fresh_core(transcript: &Transcript) -> Result<Vec<String>, Failure> {
 
 fn in_component(transcript: &Transcript) -> Result<Vec<String>, Failure> {
     play(transcript, &mut component(&transcript.config.to_string()))
+}
+
+fn in_library(transcript: &Transcript) -> Result<Vec<String>, Failure> {
+    play(
+        transcript,
+        &mut Library::new(&transcript.config.to_string()),
+    )
 }
 
 fn in_binary(transcript: &Transcript) -> Result<Vec<String>, Failure> {
@@ -56,13 +63,25 @@ fn a_new_server_for_each_call_answers_as_the_transcripts_say() {
 }
 
 #[test]
-fn the_component_answers_as_the_transcripts_say() {
-    check(in_component);
+fn the_component_answers_as_the_transcripts_say_with_the_bytes_of_the_core() {
+    let component = check(in_component);
+    let problems = differences(&check(in_core), &component);
+    assert!(
+        problems.is_empty(),
+        "the core and the component differ:\n{}\n",
+        problems.join("\n")
+    );
 }
 
 #[test]
-fn the_binary_answers_as_the_transcripts_say() {
-    check(in_binary);
+fn the_binary_and_the_library_answer_as_the_transcripts_say_with_the_same_bytes() {
+    let library = check(in_library);
+    let problems = differences(&check(in_binary), &library);
+    assert!(
+        problems.is_empty(),
+        "the binary and the library differ:\n{}\n",
+        problems.join("\n")
+    );
 }
 
 /// A stdio server has one principal, so this is no transcript.

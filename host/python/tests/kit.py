@@ -4,8 +4,11 @@
 check does.
 """
 
+import os
+import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -24,21 +27,38 @@ from backburner_host.store import SqliteStore
 
 POLL_SECONDS = 0.02
 
+SCRIPTS = {"KIT_ASK": 'ask "$1" --text', "KIT_PROGRESS": 'progress "$1" "$2"'}
+"""The scripts of the need `questions`: the variable that names each to the jobs, and what it does with this program."""
+
 
 class LastingHost:
     """Everything that this package has, in a directory, for any number of processes."""
 
-    offers = frozenset(["lasting-store", "processes", "lasting-jobs", "descendants"])
+    offers = frozenset(["lasting-store", "processes", "lasting-jobs", "descendants", "questions"])
     threads = 4
     """How many checks may run at the same time. They mostly wait."""
 
     def __init__(self, directory: Path):
         self.directory = directory
+        directory.mkdir(parents=True, exist_ok=True)
+        for variable, command in SCRIPTS.items():
+            _give_script(directory, variable, command)
 
     def open(self) -> tuple[Store, Jobs]:
         """A store and jobs as a new process opens them."""
         jobs = SupervisedJobs(self.directory)
         return SqliteStore(self.directory / "store"), jobs
+
+
+def _give_script(directory: Path, variable: str, command: str) -> None:
+    """Write a script, and name it to the jobs. The processes of a crowd do so at the same time."""
+    top = shlex.quote(str(Path(__file__).resolve().parent.parent))
+    line = f"PYTHONPATH={top} exec {shlex.quote(sys.executable)} -m backburner_host {command}\n"
+    path = directory / variable
+    with tempfile.NamedTemporaryFile("w", dir=directory, delete=False) as file:
+        file.write(line)
+    os.replace(file.name, path)
+    os.environ[variable] = str(path)
 
 
 class MemoryHost:

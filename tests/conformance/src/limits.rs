@@ -25,5 +25,17 @@ pub(crate) const SCAN_ENTRIES_MAX: u32 = 1000;
 /// The most bytes of one `read` of output.
 pub(crate) const READ_BYTES_MAX: u32 = 262_144;
 
+/// The most questions of a job that are told.
+pub(crate) const QUESTIONS_MAX: usize = 32;
+
+/// The longest key of a question, in characters.
+pub(crate) const KEY_CHARS_MAX: usize = 64;
+
+/// The longest form of a question, in bytes.
+pub(crate) const FORM_BYTES_MAX: usize = 64 << 10;
+
+/// The longest answer, in bytes.
+pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
+
 /// How much of a value is shown in a reason: enough to see what is wrong, short enough for a line of a log.
 pub(crate) const SHOWN_CHARS: usize = 300;

@@ -4,8 +4,10 @@
 //! **Does not know** what is checked: that is in the kit, `tests/conformance`.
 
 mod bindings;
+mod component_store;
 mod driver;
 mod instance;
+mod store_bindings;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +19,7 @@ use backburner::store::Store;
 
 use bindings::exports::backburner::server::conformance as wit;
 
+pub use component_store::ComponentStore;
 pub use wit::{Check, Need};
 
 /// How many checks run at the same time: they mostly wait, and more of them would make each other late.

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 /// The variable that makes what is missing a failure. CI sets it, so that nothing is left out there.
 const ALL_HOSTS: &str = "BACKBURNER_ALL_HOSTS";
 
-/// Whether something in another language can be tested here. Where it cannot, this says what is not run, past the
-/// test's captured output.
+/// Whether something can be tested that needs more of a machine than every one has, such as another language. Where it
+/// cannot, this says what is not run, past the test's captured output.
 ///
 /// # Panics
 /// Where something is missing and all of it was asked for.
@@ -48,7 +48,7 @@ fn verdict(what: &str, missing: Option<&str>, is_required: bool) -> Verdict {
     match missing {
         None => Verdict::Test,
         Some(lack) if is_required => Verdict::Fail(format!(
-            "{what} cannot be tested: {lack} is missing; install it, or unset {ALL_HOSTS}"
+            "{what} cannot be tested: {lack} is missing; provide it, or unset {ALL_HOSTS}"
         )),
         Some(lack) => Verdict::LeaveOut(format!(
             "NOT RUN: the tests of {what}, since {lack} is missing; {ALL_HOSTS}=1 makes that a failure"

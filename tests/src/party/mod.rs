@@ -1,14 +1,16 @@
-//! Whatever answers messages: the core, the component, the binary, the servers of other hosts. To a transcript they
+//! Whatever answers messages: the core, the component, the host as a library, the binary, the servers of other hosts. To a transcript they
 //! look alike.
 
 mod component;
 mod core;
 mod in_process;
+mod library;
 mod real;
 
 pub use self::core::{core, fresh_core};
 pub use component::component;
 pub use in_process::InProcess;
+pub use library::Library;
 pub use real::Real;
 
 /// A server on data of its own, as one client sees it.

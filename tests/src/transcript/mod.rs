@@ -14,7 +14,7 @@ mod timeless;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use check::{Heard, check};
+pub use check::{Heard, check, differences};
 pub use parse::Transcript;
 pub use play::{Failure, play};
 

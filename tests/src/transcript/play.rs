@@ -25,7 +25,8 @@ pub struct Failure {
     pub(super) names: Names,
 }
 
-/// Plays a transcript, and gives what was expected and came: the messages, byte for byte but for ids and times.
+/// Plays a transcript, and gives what was expected and came: the messages, byte for byte but for what no two plays have
+/// alike.
 ///
 /// # Errors
 /// The first thing that is not as the transcript says.
@@ -80,7 +81,7 @@ struct Play<'a> {
     names: Names,
     /// The id of the last message that was sent; null where it has none.
     last_sent: Value,
-    /// What was expected and came, without ids and times.
+    /// What was expected and came, without what no two plays have alike.
     heard: Vec<String>,
 }
 

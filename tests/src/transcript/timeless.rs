@@ -1,4 +1,5 @@
-//! What a message has in common with the same one of another host: all of its bytes but for ids and times.
+//! What a message has in common with the same one of another host: all of its bytes but for what no two plays have alike,
+//! and two sentences that only the native host says. The README has the list of what is left out; [`PATTERNS`] is it.
 
 use super::matching::{is_time, is_uuid};
 

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use backburner::store::{
-    CHANGES_MAX, Change, Entry, Error, KEY_BYTES_MAX, SCAN_BYTES_MAX, Store, VALUE_BYTES_MAX,
-    Versioned,
+    CHANGES_MAX, Change, Entry, Error, Expectation, KEY_BYTES_MAX, SCAN_BYTES_MAX, Store,
+    VALUE_BYTES_MAX, Versioned,
 };
 use backburner_tests::conformance::{Need, Subject};
 use backburner_tests::fake::Machine;
+
+use crate::meeting::Meeting;
 
 /// What is wrong with a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +51,18 @@ enum Fault {
     Forgets,
     /// When it is opened again the versions go on from the greatest that is left.
     CountsOnFromGreatest,
+    /// Another commit may come between the look at the expectations and the writing.
+    LosesUpdates,
+    /// Of a commit with too many changes, as many happen as it may have.
+    CutsCommits,
+    /// A key that does not exist has an empty value.
+    InventsValues,
+    /// Removing a key that does not exist is a conflict.
+    MissesRemoved,
 }
 
 /// Each fault, and the check that has to find it.
-const FAULTS: [(Fault, &str); 18] = [
+const FAULTS: [(Fault, &str); 22] = [
     (Fault::EndsAtNul, "store/unchanged"),
     (Fault::LosesEmpty, "store/unchanged"),
     (Fault::IgnoresCase, "store/exact-keys"),
@@ -74,7 +84,16 @@ const FAULTS: [(Fault, &str); 18] = [
         Fault::CountsOnFromGreatest,
         "store/versions-never-return-after-restart",
     ),
+    (Fault::LosesUpdates, "store/serializable"),
+    (Fault::CutsCommits, "store/commit-limit"),
+    (Fault::InventsValues, "store/absent"),
+    (Fault::MissesRemoved, "store/removed"),
 ];
+
+/// The checks that find a fault of a store.
+pub(crate) fn found() -> Vec<&'static str> {
+    FAULTS.iter().map(|(_, check)| *check).collect()
+}
 
 #[derive(Clone, Debug, Default)]
 struct State {
@@ -87,12 +106,17 @@ struct State {
 struct Faulty {
     fault: Option<Fault>,
     state: Arc<Mutex<State>>,
+    /// Where two callers meet who write at the same time.
+    writers: Arc<Meeting>,
 }
 
 impl Faulty {
     fn new(fault: Option<Fault>) -> Self {
-        let state = Arc::default();
-        Self { fault, state }
+        Self {
+            fault,
+            state: Arc::default(),
+            writers: Arc::default(),
+        }
     }
 
     fn has(&self, fault: Fault) -> bool {
@@ -175,6 +199,9 @@ impl Faulty {
             return Err(Error::Conflict { key });
         }
         let Change::Put { value, .. } = change else {
+            if before.is_none() && self.has(Fault::MissesRemoved) {
+                return Err(Error::Conflict { key });
+            }
             state.entries.remove(&key);
             return Ok(());
         };
@@ -185,6 +212,25 @@ impl Faulty {
         };
         let value = self.kept(value);
         state.entries.insert(key, Versioned { value, version });
+        Ok(())
+    }
+
+    fn apply_all(&self, state: &mut State, changes: &[Change]) -> Result<(), Error> {
+        state.sequence += 1;
+        changes
+            .iter()
+            .try_for_each(|change| self.apply(state, change))
+    }
+
+    /// A commit that lets go of the state between reading and writing.
+    fn commit_slowly(&self, changes: &[Change]) -> Result<(), Error> {
+        let mut after = self.state().clone();
+        self.apply_all(&mut after, changes)?;
+        let is_update = |change: &Change| matches!(change.expect(), Expectation::WrittenBy(_));
+        if changes.iter().any(is_update) {
+            self.writers.wait();
+        }
+        *self.state() = after;
         Ok(())
     }
 
@@ -216,6 +262,13 @@ impl Store for Faulty {
         {
             found.version = state.sequence;
         }
+        if self.has(Fault::InventsValues) {
+            let nothing = Versioned {
+                value: String::new(),
+                version: 0,
+            };
+            return Ok(found.or(Some(nothing)));
+        }
         Ok(found.filter(|found| !(found.value.is_empty() && self.has(Fault::LosesEmpty))))
     }
 
@@ -242,29 +295,26 @@ impl Store for Faulty {
     }
 
     fn commit(&self, changes: &[Change]) -> Result<(), Error> {
+        if self.has(Fault::CutsCommits) && changes.len() > CHANGES_MAX {
+            self.commit(&changes[..CHANGES_MAX])?;
+        }
         at_most(changes.len(), CHANGES_MAX)?;
         changes.iter().try_for_each(|change| self.check(change))?;
+        if self.has(Fault::LosesUpdates) {
+            return self.commit_slowly(changes);
+        }
         let mut state = self.state();
         let mut after = state.clone();
-        after.sequence += 1;
-        for change in changes {
-            match self.apply(&mut after, change) {
-                Ok(()) => {}
-                Err(error) => {
-                    if self.has(Fault::KeepsHalf) {
-                        *state = after;
-                    }
-                    let is_hidden = self.has(Fault::HidesConflicts);
-                    return Err(if is_hidden {
-                        Error::Invalid("a conflict")
-                    } else {
-                        error
-                    });
-                }
-            }
+        let result = self.apply_all(&mut after, changes);
+        if result.is_ok() || self.has(Fault::KeepsHalf) {
+            *state = after;
         }
-        *state = after;
-        Ok(())
+        match result {
+            Err(Error::Conflict { .. }) if self.has(Fault::HidesConflicts) => {
+                Err(Error::Invalid("a conflict"))
+            }
+            result => result,
+        }
     }
 }
 

@@ -1,10 +1,15 @@
 //! Runs the host conformance kit against the implementations of this project, and against broken ones: a kit that
 //! finds nothing wrong with those would say nothing of any other.
 
+mod asking;
 mod faulty_jobs;
 mod faulty_store;
+mod meeting;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use backburner::data_dir::DataDir;
 use backburner::jobs::SupervisedJobs;
@@ -13,17 +18,32 @@ use backburner_tests::conformance::{Check, Need, Opened, Subject, checks};
 use backburner_tests::fake::Machine;
 use backburner_tests::{TestDir, binary};
 
+use self::asking::{Asking, write_scripts};
+
 /// The native host's own store and jobs in this directory, as each of its servers opens them.
-fn open_native(dir: &TestDir) -> (SqliteStore, SupervisedJobs) {
+fn open_native(dir: &TestDir) -> (SqliteStore, Asking) {
     let data = DataDir::open(&dir.data()).expect("the data directory can be made");
     let store = SqliteStore::open(&data.path().join("store.db")).expect("the store can be made");
     let jobs = SupervisedJobs::open(data.dir(), data.path(), binary().to_owned());
-    (store, jobs.expect("the jobs can be made"))
+    let jobs = jobs.expect("the jobs can be made");
+    (store, Asking::new(jobs, dir.path()))
+}
+
+/// A directory for [`open_native`].
+fn native_dir() -> TestDir {
+    let dir = TestDir::new();
+    write_scripts(dir.path());
+    dir
 }
 
 /// What the native host offers: everything, and the view of all descendants only where the system has it.
 fn native_offers() -> Vec<Need> {
-    let mut offers = vec![Need::LastingStore, Need::Processes, Need::LastingJobs];
+    let mut offers = vec![
+        Need::LastingStore,
+        Need::Processes,
+        Need::LastingJobs,
+        Need::Questions,
+    ];
     if cfg!(target_os = "linux") {
         offers.push(Need::Descendants);
     }
@@ -31,7 +51,7 @@ fn native_offers() -> Vec<Need> {
 }
 
 fn native() -> Subject {
-    let dir = TestDir::new();
+    let dir = native_dir();
     Subject {
         open: Box::new(move || -> Opened {
             let (store, jobs) = open_native(&dir);
@@ -67,6 +87,55 @@ fn assert_conforms(subject: &Subject) -> usize {
     runnable.len()
 }
 
+/// How many broken implementations are checked at the same time: the checks mostly wait.
+const THREADS: usize = 4;
+
+/// What `work` has to say of each of these, in several threads.
+fn in_threads<T: Sync>(items: &[T], work: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let said = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let more = work(item);
+                    said.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .extend(more);
+                }
+            });
+        }
+    });
+    said.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The checks that no broken implementation here can fail, and why.
+const WITHOUT_FAULT: [(&str, &str); 1] = [(
+    "jobs/names",
+    "what is no UUID does not reach an implementation of the trait: the host's adapter refuses it",
+)];
+
+#[test]
+fn every_check_finds_a_fault() {
+    let checks = checks();
+    let all: BTreeSet<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+    let mut found: BTreeSet<&str> = faulty_store::found().into_iter().collect();
+    found.extend(faulty_jobs::found());
+    for (check, reason) in WITHOUT_FAULT {
+        assert!(
+            found.insert(check),
+            "{check} finds a fault, so not: {reason}"
+        );
+    }
+    let missing: Vec<_> = all.difference(&found).collect();
+    assert!(
+        missing.is_empty(),
+        "nobody knows whether these can fail: {missing:?}"
+    );
+    let unknown: Vec<_> = found.difference(&all).collect();
+    assert!(unknown.is_empty(), "there are no such checks: {unknown:?}");
+}
+
 #[test]
 fn the_native_host_keeps_every_promise() {
     let run = assert_conforms(&native());
@@ -84,8 +153,7 @@ fn the_store_in_memory_keeps_every_promise_but_that_it_lasts() {
 #[test]
 fn every_check_has_a_name_of_its_own_and_a_promise() {
     let checks = checks();
-    let names: std::collections::BTreeSet<&str> =
-        checks.iter().map(|check| check.name.as_str()).collect();
+    let names: BTreeSet<&str> = checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(names.len(), checks.len());
     for check in &checks {
         let interface = check.name.split('/').next().unwrap_or_default();

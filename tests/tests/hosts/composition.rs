@@ -1,9 +1,14 @@
 //! The component composed with another one that supplies its store, `tests/composition`. The Python host runs it.
+//!
+//! The other one is there to show that this works, but it has to be a store: the kit checks it.
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 use backburner_tests::component;
+use backburner_tests::conformance::{Check, ComponentStore, Subject, checks};
+use backburner_tests::fake::Machine;
 use wac_graph::types::Package;
 use wac_graph::{CompositionGraph, EncodeOptions, plug};
 use wit_component::DecodedWasm;
@@ -49,4 +54,18 @@ fn a_component_that_exports_a_store_takes_the_place_of_the_hosts() {
     let (mut imports, exports) = world(&server);
     assert!(imports.remove(STORE), "the component imports a store");
     assert_eq!(world(&composed()), (imports, exports));
+}
+
+#[test]
+fn the_store_that_is_a_component_keeps_every_promise_but_that_it_lasts() {
+    let (store, jobs) = (Arc::new(ComponentStore::new()), Machine::new().jobs);
+    let subject = Subject {
+        open: Box::new(move || (Arc::clone(&store) as _, Arc::clone(&jobs) as _)),
+        offers: Vec::new(),
+    };
+    let of_store = |check: &Check| check.name.starts_with("store/") && subject.can_run(check);
+    let runnable: Vec<Check> = checks().into_iter().filter(of_store).collect();
+    assert!(runnable.len() >= 17, "{} checks of a store", runnable.len());
+    let breaches = subject.breaches(&runnable);
+    assert!(breaches.is_empty(), "{breaches:#?}");
 }

@@ -38,6 +38,7 @@ const RUNNERS: [(&str, &str); 6] = [
     ("tests/tests/transcripts.rs", "check(in_core)"),
     ("tests/tests/transcripts.rs", "check(in_fresh_core)"),
     ("tests/tests/transcripts.rs", "check(in_component)"),
+    ("tests/tests/transcripts.rs", "check(in_library)"),
     ("tests/tests/transcripts.rs", "check(in_binary)"),
     (
         "tests/tests/hosts/node.rs",
@@ -63,7 +64,7 @@ fn all_runners_play_the_whole_corpus() {
         .map(|(path, call)| format!("{path}: {call} is missing"))
         .collect();
     assert_none(
-        "a transcript is played against core, component, binary and the other hosts",
+        "a transcript is played against core, component, library, binary and the other hosts",
         &problems,
     );
 }

@@ -6,7 +6,6 @@ use std::process::Command;
 use backburner_tests::{RUN, binary, readme_commands, workspace};
 
 use super::assert_none;
-use super::files::below;
 
 /// How many invariants the design has.
 const INVARIANTS: usize = 9;

@@ -1,27 +1,47 @@
 //! Jobs that are async functions of this program instead of processes.
 //!
 //! They end with the process, so they keep less than the interface promises: `Independence` does not hold, and neither
-//! does `Once` across a restart. With a store that ends at the same moment nobody is told anything wrong.
+//! do `Durability` and `Once` across a restart. With a store that ends at the same moment nobody is told anything wrong.
+//! A function that waits for nothing cannot be stopped, and what it spawned is not seen.
+//!
+//! **Knows** functions by name. A function gets what a process would: arguments, variables and standard input. It has
+//! no directory, so a job that names one is refused. **Does not know** what functions do, nor how output is kept: that
+//! is in `output`.
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use backburner::jobs::{
-    Command, End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Spec, StartError, State,
-    StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, Jobs, Loss, Spec, StartError, State, StopCause, StopReason,
 };
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use uuid::Uuid;
+
+use crate::job::Job;
+pub(crate) use crate::job::Output;
 
 /// What a function gives back: an exit status, 0 for success.
 pub(crate) type Running = Pin<Box<dyn Future<Output = u8> + Send>>;
 
-/// A function that can be run as a job, with its arguments.
-pub(crate) type Function = fn(Output, Vec<String>) -> Running;
+/// A function that can be run as a job.
+pub(crate) type Function = fn(Output, Call) -> Running;
+
+/// What a function is given.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The words behind its name.
+    pub(crate) arguments: Vec<String>,
+    /// Its variables; it has none of the service's own, which are no business of who calls.
+    pub(crate) variables: BTreeMap<String, String>,
+    /// Its standard input.
+    pub(crate) stdin: String,
+}
+
+/// The exit status of a function that panicked, as a Rust program has it.
+const PANICKED: u8 = 101;
 
 /// The functions that there are, and the jobs that run or ran them.
 pub(crate) struct FunctionJobs {
@@ -49,39 +69,54 @@ impl FunctionJobs {
         self.jobs().get(&id).cloned()
     }
 
-    /// The function that a command names, and its arguments.
-    fn look_up(&self, command: &Command) -> Result<(Function, Vec<String>), StartError> {
-        let mut words = match command {
+    /// The function that a job names, and what it is given.
+    fn look_up(&self, spec: &Spec) -> Result<(Function, Call), StartError> {
+        if let Some(directory) = &spec.directory {
+            return Err(StartError::BadSpec(format!(
+                "a function runs in no directory; leave out `{directory}`"
+            )));
+        }
+        let mut words = match &spec.command {
             Command::Shell(line) => line.split_whitespace().map(str::to_owned).collect(),
             Command::Program(words) => words.clone(),
         }
         .into_iter();
         let name = words.next().unwrap_or_default();
-        match self.functions.get(name.as_str()) {
-            Some(function) => Ok((*function, words.collect())),
-            None => {
-                let known: Vec<&str> = self.functions.keys().copied().collect();
-                Err(StartError::BadSpec(format!(
-                    "there is no function `{name}` here, only {}",
-                    known.join(", ")
-                )))
-            }
+        let Some(function) = self.functions.get(name.as_str()) else {
+            let known: Vec<&str> = self.functions.keys().copied().collect();
+            return Err(StartError::BadSpec(format!(
+                "there is no function `{name}` here, only {}",
+                known.join(", ")
+            )));
+        };
+        let call = Call {
+            arguments: words.collect(),
+            variables: spec.environment.iter().cloned().collect(),
+            stdin: spec.stdin.clone(),
+        };
+        Ok((*function, call))
+    }
+
+    /// Makes a job that is known from then on.
+    fn enter(&self, id: Uuid, spec: &Spec) -> Result<(Arc<Job>, Function, Call), StartError> {
+        let mut jobs = self.jobs();
+        // First of all: whoever asks twice learns that, whatever else is wrong.
+        if jobs.contains_key(&id) {
+            return Err(StartError::AlreadyKnown);
         }
+        let (function, call) = self.look_up(spec)?;
+        let job = Arc::new(Job::new(spec.output_limit_bytes));
+        jobs.insert(id, Arc::clone(&job));
+        Ok((job, function, call))
     }
 }
 
 impl Jobs for FunctionJobs {
     fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError> {
-        let (function, arguments) = self.look_up(&spec.command)?;
-        let job = Arc::new(Job::new());
-        {
-            let mut jobs = self.jobs();
-            if jobs.contains_key(&id) {
-                return Err(StartError::AlreadyKnown);
-            }
-            jobs.insert(id, Arc::clone(&job));
-        }
-        let running = function(Output(Arc::clone(&job)), arguments);
+        let (job, function, call) = self.enter(id, spec)?;
+        let output = Output::of(&job);
+        // The call is a part of it: a function may panic before it gives a future.
+        let running = async move { function(output, call).await };
         self.runtime
             .spawn(accompany(job, running, Limits::new(spec)));
         Ok(())
@@ -90,7 +125,7 @@ impl Jobs for FunctionJobs {
     fn stop(&self, id: Uuid, reason: StopReason) -> Result<(), Failure> {
         let mut jobs = self.jobs();
         let job = jobs.entry(id).or_insert_with(|| {
-            let job = Job::new();
+            let job = Job::new(0);
             let never = End::Lost {
                 kind: Loss::NeverStarted,
             };
@@ -125,9 +160,7 @@ impl Jobs for FunctionJobs {
         let job = self.find(id);
         Box::pin(async move {
             if let Some(job) = job {
-                let mut outcome = job.outcome.subscribe();
-                // An error means that the job is gone, and so is everything that could be waited for.
-                let _gone = outcome.wait_for(Option::is_some).await;
+                job.ended().await;
             }
         })
     }
@@ -149,15 +182,32 @@ impl Limits {
 }
 
 /// Runs a function to its end, or until it is to be stopped. A future stops where it waits, and needs no grace.
-async fn accompany(job: Arc<Job>, running: Running, limits: Limits) {
-    let mut stop = job.stop.subscribe();
+async fn accompany(job: Arc<Job>, running: impl Future<Output = u8>, limits: Limits) {
+    let concluded = Concluded(job);
+    let job = &concluded.0;
     let (end, cause) = tokio::select! {
         code = running => (End::Exited { code }, None),
-        Ok(cause) = stop.wait_for(Option::is_some) => (dropped(), *cause),
+        cause = job.stop_requested() => (dropped(), Some(cause)),
         () = after(limits.timeout) => (dropped(), Some(StopCause::TimedOut)),
         () = after(limits.lifetime) => (dropped(), Some(StopCause::Expired)),
     };
     job.conclude(end, cause);
+}
+
+/// Sees to it that a job ends, also where its function panics or the runtime ends before it.
+struct Concluded(Arc<Job>);
+
+impl Drop for Concluded {
+    fn drop(&mut self) {
+        let end = if std::thread::panicking() {
+            End::Exited { code: PANICKED }
+        } else {
+            let kind = Loss::Supervisor;
+            End::Lost { kind }
+        };
+        // The first end stays: this one is for a job that has none.
+        self.0.conclude(end, None);
+    }
 }
 
 async fn after(limit: Option<Duration>) {
@@ -175,120 +225,5 @@ fn dropped() -> End {
     }
 }
 
-/// One job.
-struct Job {
-    started: Instant,
-    started_at: u64,
-    output: Mutex<Vec<Fragment>>,
-    stop: watch::Sender<Option<StopCause>>,
-    outcome: watch::Sender<Option<Outcome>>,
-}
-
-impl Job {
-    fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            started_at: now_ms(),
-            output: Mutex::default(),
-            stop: watch::Sender::new(None),
-            outcome: watch::Sender::new(None),
-        }
-    }
-
-    fn output(&self) -> MutexGuard<'_, Vec<Fragment>> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn written_bytes(&self) -> u64 {
-        self.output().last().map_or(0, end_of)
-    }
-
-    fn is_running(&self) -> bool {
-        self.outcome.borrow().is_none()
-    }
-
-    /// The first cause stays.
-    fn request_stop(&self, cause: StopCause) {
-        self.stop
-            .send_if_modified(|stop| stop.replace(stop.unwrap_or(cause)).is_none());
-    }
-
-    fn conclude(&self, end: End, stopped: Option<StopCause>) {
-        let outcome = Outcome {
-            started_at: self.started_at,
-            ended_at: now_ms(),
-            duration_ms: elapsed_ms(self.started),
-            end,
-            stopped,
-            output_bytes: self.written_bytes(),
-            dropped_bytes: 0,
-            leftovers: Vec::new(),
-        };
-        self.outcome.send_replace(Some(outcome));
-    }
-
-    fn state(&self) -> State {
-        if let Some(outcome) = self.outcome.borrow().clone() {
-            return State::Ended(outcome);
-        }
-        State::Running(Progress {
-            started_at: self.started_at,
-            running_ms: elapsed_ms(self.started),
-            output_bytes: self.written_bytes(),
-            last_output_at: self.output().last().map(|fragment| fragment.at),
-            stopping: *self.stop.borrow(),
-            questions: Vec::new(),
-            report: None,
-        })
-    }
-
-    fn read(&self, offset: u64, limit: usize) -> Vec<Fragment> {
-        let mut left = limit;
-        let mut found = Vec::new();
-        for fragment in self.output().iter() {
-            if end_of(fragment) <= offset || left == 0 {
-                continue;
-            }
-            let skip = offset.saturating_sub(fragment.offset);
-            let rest = &fragment.bytes[usize::try_from(skip).unwrap_or(usize::MAX)..];
-            let bytes = rest[..rest.len().min(left)].to_vec();
-            left -= bytes.len();
-            found.push(Fragment {
-                offset: fragment.offset + skip,
-                bytes,
-                ..fragment.clone()
-            });
-        }
-        found
-    }
-}
-
-/// Where a function writes what it has to say.
-pub(crate) struct Output(Arc<Job>);
-
-impl Output {
-    /// Writes a line.
-    pub(crate) fn line(&self, text: &str) {
-        let mut output = self.0.output();
-        let offset = output.last().map_or(0, end_of);
-        output.push(Fragment {
-            offset,
-            at: now_ms(),
-            stream: Stream::Stdout,
-            bytes: format!("{text}\n").into_bytes(),
-        });
-    }
-}
-
-fn end_of(fragment: &Fragment) -> u64 {
-    fragment.offset + fragment.bytes.len() as u64
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
-}
-
-fn elapsed_ms(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
+#[cfg(test)]
+mod tests;

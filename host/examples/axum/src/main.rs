@@ -5,10 +5,12 @@
 //! curl -s localhost:8737/mcp -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call",…}'
 //! ```
 //!
-//! It shows how little an embedder writes: a [`Jobs`](backburner::jobs::Jobs) of one's own, a `Server`, and a handler
+//! It shows what an embedder writes: a [`Jobs`](backburner::jobs::Jobs) of one's own, a `Server`, and a handler
 //! of four lines. It is not the Streamable HTTP transport: it looks at no header, and knows one principal.
 
 mod functions;
+mod job;
+mod output;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,7 +25,7 @@ use backburner::{Principal, Server};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
-use crate::functions::{Function, FunctionJobs, Output, Running};
+use crate::functions::{Call, Function, FunctionJobs, Output, Running};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -56,10 +58,12 @@ async fn answer(State((server, caller)): State<(Server, Principal)>, body: Strin
     }
 }
 
-/// Counts down from its argument, a step each tenth of a second.
-fn countdown(output: Output, arguments: Vec<String>) -> Running {
+/// Counts down from its argument, or else from what it reads, a step each tenth of a second. The variable `LAST` is what
+/// it says then.
+fn countdown(output: Output, call: Call) -> Running {
     Box::pin(async move {
-        let Some(from) = arguments.first().and_then(|from| from.parse::<u32>().ok()) else {
+        let from = call.arguments.first().unwrap_or(&call.stdin);
+        let Ok(from) = from.trim().parse::<u32>() else {
             output.line("from which number?");
             return 2;
         };
@@ -67,7 +71,8 @@ fn countdown(output: Output, arguments: Vec<String>) -> Running {
             output.line(&number.to_string());
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        output.line("lift-off");
+        let last = call.variables.get("LAST").map(String::as_str);
+        output.line(last.unwrap_or("lift-off"));
         0
     })
 }

@@ -1,5 +1,6 @@
 //! The promises of `jobs`.
 
+mod asking;
 mod ends;
 mod forgetting;
 mod input;
@@ -30,6 +31,7 @@ pub(crate) const CHECKS: &[&[Check]] = &[
     output::CHECKS,
     limited::CHECKS,
     questions::CHECKS,
+    asking::CHECKS,
     stopping::CHECKS,
     whole::CHECKS,
     forgetting::CHECKS,

@@ -1,6 +1,6 @@
 //! What every host promises of questions, also one whose jobs have no way to ask.
 //!
-//! The kit asks nothing itself: how a job does that is the host's own matter.
+//! Does not know how a job asks, which is the host's own matter: see `asking`.
 
 use super::{State, StopReason, inspect, outcome, progress, shell, start, stop, wit, written};
 use crate::check::{Check, Need, Step};

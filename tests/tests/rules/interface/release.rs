@@ -17,23 +17,23 @@ pub(super) struct Release {
     pub(super) package: Package,
 }
 
-/// The release with the greatest version among those that this history contains.
+/// The release with the greatest version among those that this history contains; `None` where there was no release yet.
 ///
 /// # Errors
-/// In words: where there is none, or nobody can tell. A shallow clone, as machines make one for tests, has no tags.
-pub(super) fn last(repository: &Path) -> Result<Release, String> {
+/// In words: where nobody can tell. A shallow clone, as machines make one for tests, has no tags.
+pub(super) fn last(repository: &Path) -> Result<Option<Release>, String> {
     let tags = git(repository, &["tag", "--list", "v*", "--merged", "HEAD"])?;
     let releases = tags
         .lines()
         .filter_map(|tag| Some((version(tag)?, tag.to_owned())));
     let Some((_, tag)) = releases.max() else {
-        return Err(match is_shallow(repository)? {
-            true => "this clone is shallow and has no tag of a release".to_owned(),
-            false => "there was no release yet".to_owned(),
-        });
+        if is_shallow(repository)? {
+            return Err("this clone is shallow and has no tag of a release".to_owned());
+        }
+        return Ok(None);
     };
     let package = at(repository, &tag)?;
-    Ok(Release { tag, package })
+    Ok(Some(Release { tag, package }))
 }
 
 /// The package in the tree as it is.
@@ -166,9 +166,14 @@ mod tests {
         }
     }
 
+    fn the_last(repository: &Repository) -> Release {
+        let last = last(repository.path()).expect("git can tell");
+        last.expect("there is a release")
+    }
+
     fn reason(path: &Path) -> String {
         match last(path) {
-            Ok(last) => panic!("{} is a release", last.tag),
+            Ok(last) => panic!("git can tell: {:?}", last.map(|last| last.tag)),
             Err(reason) => reason,
         }
     }
@@ -179,7 +184,7 @@ mod tests {
         repository.release("0.1.0", "get: func();");
         let check = |version: &str, functions: &str| {
             repository.write(version, functions);
-            let last = last(repository.path()).expect("there is a release");
+            let last = the_last(&repository);
             assert_eq!(last.tag, "v0.1.0");
             problems(&last.package, &in_tree(repository.path()))
         };
@@ -213,7 +218,7 @@ mod tests {
         for tag in ["v0.11.0-rc1", "v0.12", "v1.2.3.4", "vision", "0.13.0"] {
             repository.git(&["tag", tag]);
         }
-        let last = last(repository.path()).expect("there is a release");
+        let last = the_last(&repository);
         assert_eq!(last.tag, "v0.10.0");
         assert_eq!(last.package.version(), (0, 10, 0));
     }
@@ -225,17 +230,18 @@ mod tests {
         repository.git(&["checkout", "--quiet", "-b", "other"]);
         repository.release("0.2.0", "get: func();");
         repository.git(&["checkout", "--quiet", "v0.1.0"]);
-        let last = last(repository.path()).expect("there is a release");
+        let last = the_last(&repository);
         assert_eq!(last.tag, "v0.1.0");
     }
 
     #[test]
-    fn without_a_release_the_reason_is_said() {
+    fn that_there_was_no_release_is_told_from_that_nobody_knows() {
         let repository = Repository::new();
         repository.write("0.1.0", "get: func();");
         repository.git(&["add", "--all"]);
         repository.git(&["commit", "--quiet", "--message", "first"]);
-        assert_eq!(reason(repository.path()), "there was no release yet");
+        let last = last(repository.path()).expect("git can tell");
+        assert!(last.is_none());
 
         let shallow = tempfile::tempdir().expect("there is a place for temporary files");
         repository.git(&["commit", "--quiet", "--allow-empty", "--message", "second"]);
@@ -246,6 +252,13 @@ mod tests {
             reason(shallow.path()),
             "this clone is shallow and has no tag of a release"
         );
+
+        repository.git(&["tag", "v0.1.0"]);
+        repository.git(&["rm", "-r", "--quiet", "--force", "wit"]);
+        repository.git(&["commit", "--quiet", "--message", "third"]);
+        repository.git(&["tag", "v0.2.0"]);
+        let without_wit = reason(repository.path());
+        assert!(without_wit.contains("v0.2.0:wit"), "{without_wit}");
 
         let nowhere = tempfile::tempdir().expect("there is a place for temporary files");
         let reason = reason(nowhere.path());

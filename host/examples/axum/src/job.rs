@@ -1,0 +1,136 @@
+//! One job: whether it runs, what it wrote, and how it ended.
+//!
+//! **Knows** the states of a job, and that its first cause to stop and its first end stay. **Does not know** what runs.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use backburner::jobs::{End, Fragment, Outcome, Progress, State, StopCause, Stream};
+use tokio::sync::watch;
+
+use crate::output::Kept;
+
+/// One job.
+pub(crate) struct Job {
+    started: Instant,
+    started_at: u64,
+    output: Mutex<Kept>,
+    stop: watch::Sender<Option<StopCause>>,
+    outcome: watch::Sender<Option<Outcome>>,
+}
+
+impl Job {
+    /// One that begins now, of whose output so much is kept.
+    pub(crate) fn new(output_limit_bytes: u64) -> Self {
+        Self {
+            started: Instant::now(),
+            started_at: now_ms(),
+            output: Mutex::new(Kept::new(output_limit_bytes)),
+            stop: watch::Sender::new(None),
+            outcome: watch::Sender::new(None),
+        }
+    }
+
+    fn output(&self) -> MutexGuard<'_, Kept> {
+        // Whole after each change, whatever panicked elsewhere.
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.outcome.borrow().is_none()
+    }
+
+    /// Resolves when it has ended.
+    pub(crate) async fn ended(&self) {
+        let mut outcome = self.outcome.subscribe();
+        // An error means that the job is gone, and so is everything that could be waited for.
+        let _gone = outcome.wait_for(Option::is_some).await;
+    }
+
+    /// The first cause stays.
+    pub(crate) fn request_stop(&self, cause: StopCause) {
+        self.stop
+            .send_if_modified(|stop| stop.replace(stop.unwrap_or(cause)).is_none());
+    }
+
+    /// Resolves when it is to stop.
+    pub(crate) async fn stop_requested(&self) -> StopCause {
+        let mut stop = self.stop.subscribe();
+        match stop.wait_for(Option::is_some).await.map(|cause| *cause) {
+            Ok(Some(cause)) => cause,
+            // Nobody is left who could stop it.
+            Ok(None) | Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// The first end stays.
+    pub(crate) fn conclude(&self, end: End, stopped: Option<StopCause>) {
+        // Held until the end is known, so that nothing is written between the two.
+        let output = self.output();
+        let new = Outcome {
+            started_at: self.started_at,
+            ended_at: now_ms(),
+            duration_ms: elapsed_ms(self.started),
+            end,
+            stopped,
+            output_bytes: output.written_bytes(),
+            dropped_bytes: output.dropped_bytes(),
+            leftovers: Vec::new(),
+        };
+        self.outcome.send_if_modified(|outcome| {
+            let is_first = outcome.is_none();
+            outcome.get_or_insert(new);
+            is_first
+        });
+    }
+
+    /// What is known of it.
+    pub(crate) fn state(&self) -> State {
+        if let Some(outcome) = self.outcome.borrow().clone() {
+            return State::Ended(outcome);
+        }
+        let output = self.output();
+        State::Running(Progress {
+            started_at: self.started_at,
+            running_ms: elapsed_ms(self.started),
+            output_bytes: output.written_bytes(),
+            last_output_at: output.last_at(),
+            stopping: *self.stop.borrow(),
+            questions: Vec::new(),
+            report: None,
+        })
+    }
+
+    /// What it wrote, as `Jobs::read` has it.
+    pub(crate) fn read(&self, offset: u64, limit: usize) -> Vec<Fragment> {
+        self.output().read(offset, limit)
+    }
+}
+
+/// Where a function writes what it has to say.
+pub(crate) struct Output(Arc<Job>);
+
+impl Output {
+    /// That of a job.
+    pub(crate) fn of(job: &Arc<Job>) -> Self {
+        Self(Arc::clone(job))
+    }
+
+    /// Writes a line. After the end of its job it writes nothing: what was said of that stays true.
+    pub(crate) fn line(&self, text: &str) {
+        let mut output = self.0.output();
+        if self.0.is_running() {
+            let line = format!("{text}\n");
+            output.push(Stream::Stdout, now_ms(), line.as_bytes());
+        }
+    }
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+}
+
+fn elapsed_ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

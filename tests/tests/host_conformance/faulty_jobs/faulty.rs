@@ -1,0 +1,328 @@
+//! Supervised jobs with a fault.
+//!
+//! **Knows** what each fault makes of a call or of what is told. **Does not know** which check is about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use backburner::jobs::{
+    Command, End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Question, Report, Spec,
+    StartError, State, StopCause, StopReason, Stream,
+};
+use backburner_tests::{PATIENCE, until};
+use uuid::Uuid;
+
+use super::Fault;
+use crate::asking::Asking;
+use crate::meeting::Meeting;
+
+/// What all hosts of one subject have in common beside their files.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Where two callers meet who start the same job.
+    starts: Meeting,
+    /// The jobs that a host said to have stopped, and for which reason.
+    stopped: Mutex<BTreeMap<Uuid, StopReason>>,
+    /// Every question that was ever told.
+    told: Mutex<Vec<Question>>,
+    answers: AtomicUsize,
+}
+
+/// Supervised jobs with a fault.
+pub(super) struct Faulty {
+    jobs: Asking,
+    fault: Fault,
+    shared: Arc<Shared>,
+    /// What this host started.
+    started: Mutex<BTreeSet<Uuid>>,
+}
+
+impl Faulty {
+    /// These jobs, with this fault.
+    pub(super) fn new(jobs: Asking, fault: Fault, shared: Arc<Shared>) -> Self {
+        Self {
+            jobs,
+            fault,
+            shared,
+            started: Mutex::default(),
+        }
+    }
+
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    /// What is started instead of a spec.
+    fn altered(&self, spec: &Spec) -> Spec {
+        let mut spec = spec.clone();
+        match self.fault {
+            Fault::WrapsLimits => {
+                let wrapped = |ms: u64| ms & u64::from(u32::MAX);
+                spec.timeout_ms = spec.timeout_ms.map(wrapped);
+            }
+            Fault::KeepsFirstVariable => spec.environment.reverse(),
+            Fault::TrimsInput => spec.stdin = spec.stdin.trim_end_matches('\0').to_owned(),
+            Fault::HasNoGrace => spec.grace_ms = 0,
+            Fault::AlwaysHasGrace => spec.grace_ms = spec.grace_ms.max(2_000),
+            Fault::IgnoresDirectory => spec.directory = None,
+            Fault::KeepsLittle => spec.output_limit_bytes = spec.output_limit_bytes.min(1 << 16),
+            Fault::TimesOutEarly => spec.timeout_ms = spec.timeout_ms.map(|ms| ms / 2),
+            Fault::SplitsArguments => {
+                if let Command::Program(words) = &spec.command {
+                    spec.command = Command::Shell(words.join(" "));
+                }
+            }
+            _ => {}
+        }
+        spec
+    }
+
+    /// Starts a job that nobody has started yet, or so it seemed.
+    fn start_unknown(&self, id: Uuid, spec: &Spec) -> Result<(), StartError> {
+        if self.jobs.inspect(id) != Ok(State::Unknown) {
+            return Err(StartError::AlreadyKnown);
+        }
+        self.shared.starts.wait();
+        match self.jobs.start(id, spec) {
+            Err(StartError::AlreadyKnown) => Ok(()),
+            result => result,
+        }
+    }
+
+    /// What is said of a job instead of the truth.
+    fn told(&self, id: Uuid, state: State) -> State {
+        match state {
+            State::Unknown if self.has(Fault::KnowsAll) => {
+                State::Ended(of_nothing(End::Lost { kind: Loss::Files }))
+            }
+            State::Ended(outcome) => State::Ended(self.told_outcome(id, outcome)),
+            State::Running(_) if self.has(Fault::PretendsToStop) && self.was_stopped(id) => {
+                let mut outcome = of_nothing(sigterm());
+                outcome.stopped = Some(StopCause::Cancelled);
+                State::Ended(outcome)
+            }
+            State::Running(progress) => State::Running(self.told_progress(progress)),
+            State::Unknown => State::Unknown,
+        }
+    }
+
+    fn told_progress(&self, mut progress: Progress) -> Progress {
+        let questions = &mut progress.questions;
+        match self.fault {
+            Fault::HasNoProgress => progress.output_bytes = 0,
+            Fault::AsksByItself => {
+                progress.report = Some(Report {
+                    percent: Some(0),
+                    text: String::new(),
+                    at: 0,
+                });
+            }
+            Fault::KeepsQuestions => {
+                let mut told = self
+                    .shared
+                    .told
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                let new = questions.drain(..).filter(|it| !told.contains(it));
+                let new: Vec<Question> = new.collect();
+                told.extend(new);
+                questions.clone_from(&*told);
+            }
+            Fault::ReusesKeys => questions.iter_mut().for_each(|it| it.key = "q".to_owned()),
+            Fault::TellsTooMany => {
+                if let [.., last] = questions.as_slice()
+                    && questions.len() == 32
+                {
+                    questions.push(last.clone());
+                }
+            }
+            Fault::RoundsReports => {
+                if let Some(report) = &mut progress.report {
+                    report.percent = report.percent.map(|percent| percent / 10 * 10);
+                }
+            }
+            _ => {}
+        }
+        progress
+    }
+
+    fn told_outcome(&self, id: Uuid, mut outcome: Outcome) -> Outcome {
+        match (self.fault, &mut outcome.end) {
+            (Fault::TakesStatusForSignal, End::Exited { code: 128.. }) => outcome.end = sigterm(),
+            (Fault::HidesMissingPrograms, End::NotStarted { .. }) => {
+                outcome.end = End::Exited { code: 127 };
+            }
+            (Fault::CutsSignalNames, End::Signalled { signal, .. }) => {
+                *signal = signal.replace("SIG", "");
+            }
+            (Fault::CountsSeconds, _) => outcome.started_at /= 1000,
+            (Fault::HasNoDuration, _) => outcome.duration_ms = 0,
+            (Fault::HidesDropped, _) => outcome.dropped_bytes = 0,
+            (Fault::HidesCause, _) => outcome.stopped = None,
+            (Fault::HidesLeftovers, _) => outcome.leftovers.clear(),
+            (Fault::ConfusesLimits, _) if outcome.stopped == Some(StopCause::Expired) => {
+                outcome.stopped = Some(StopCause::TimedOut);
+            }
+            (Fault::BlamesLateStops, _) => {
+                let stopped = self.stopped().get(&id).copied();
+                outcome.stopped = stopped.map(StopCause::from).or(outcome.stopped);
+            }
+            _ => {}
+        }
+        outcome
+    }
+
+    /// What is said of output instead of the truth.
+    fn heard(&self, mut fragment: Fragment) -> Fragment {
+        match self.fault {
+            Fault::ReplacesBytes => {
+                fragment.bytes = String::from_utf8_lossy(&fragment.bytes)
+                    .into_owned()
+                    .into_bytes();
+            }
+            Fault::MixesStreams => fragment.stream = Stream::Stdout,
+            _ => {}
+        }
+        fragment
+    }
+
+    fn stopped(&self) -> MutexGuard<'_, BTreeMap<Uuid, StopReason>> {
+        let stopped = self.shared.stopped.lock();
+        stopped.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn was_stopped(&self, id: Uuid) -> bool {
+        self.stopped().contains_key(&id)
+    }
+}
+
+/// What a job looks like that never did anything.
+fn of_nothing(end: End) -> Outcome {
+    Outcome {
+        started_at: 0,
+        ended_at: 0,
+        duration_ms: 0,
+        end,
+        stopped: None,
+        output_bytes: 0,
+        dropped_bytes: 0,
+        leftovers: Vec::new(),
+    }
+}
+
+fn sigterm() -> End {
+    End::Signalled {
+        signal: "SIGTERM".to_owned(),
+        core_dumped: false,
+    }
+}
+
+impl Jobs for Faulty {
+    fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.insert(id);
+        drop(started);
+        let spec = self.altered(spec);
+        if self.has(Fault::RacesStarts) {
+            return self.start_unknown(id, &spec);
+        }
+        match (self.fault, self.jobs.start(id, &spec)) {
+            (Fault::AllowsSecondStart, Err(StartError::AlreadyKnown)) => Ok(()),
+            (Fault::HidesBadDirectory, Err(StartError::NoDirectory(_))) => {
+                Err(StartError::BadSpec("something is wrong".to_owned()))
+            }
+            (Fault::HidesBadSpec, Err(StartError::BadSpec(_))) => Err(StartError::Supervisor(
+                io::Error::other("something is wrong"),
+            )),
+            (_, result) => result,
+        }
+    }
+
+    fn stop(&self, id: Uuid, reason: StopReason) -> Result<(), Failure> {
+        if self.has(Fault::ForgetsEarlyStops) && self.jobs.inspect(id)? == State::Unknown {
+            return Ok(());
+        }
+        self.stopped().insert(id, reason);
+        if self.has(Fault::PretendsToStop) {
+            return Ok(());
+        }
+        self.jobs.stop(id, reason)
+    }
+
+    fn inspect(&self, id: Uuid) -> Result<State, Failure> {
+        Ok(self.told(id, self.jobs.inspect(id)?))
+    }
+
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        let earlier = self.shared.answers.fetch_add(1, Ordering::Relaxed);
+        match self.fault {
+            Fault::RefusesAnswers => {
+                let detail = "there is no such question".to_owned();
+                Err(Failure { detail })
+            }
+            Fault::LosesLongAnswers if answer.len() > 1 << 20 => Ok(()),
+            Fault::LastAnswerWins if earlier == 0 => Ok(()),
+            Fault::ReusesKeys => match self.jobs.inspect(id)? {
+                State::Running(progress) => progress
+                    .questions
+                    .first()
+                    .map_or(Ok(()), |open| self.jobs.answer(id, &open.key, answer)),
+                _ => Ok(()),
+            },
+            _ => self.jobs.answer(id, key, answer),
+        }
+    }
+
+    fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
+        let offset = if self.has(Fault::IgnoresOffset) {
+            0
+        } else {
+            offset
+        };
+        let fragments = self.jobs.read(id, offset, limit)?;
+        Ok(fragments.into_iter().map(|it| self.heard(it)).collect())
+    }
+
+    fn forget(&self, id: Uuid) -> Result<(), Failure> {
+        if self.has(Fault::NeverForgets) {
+            return Ok(());
+        }
+        let result = self.jobs.forget(id);
+        if self.has(Fault::ForgetsRunning) {
+            return Ok(());
+        }
+        result
+    }
+
+    fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        if self.has(Fault::PretendsToStop) && self.was_stopped(id) {
+            return Box::pin(std::future::ready(()));
+        }
+        self.jobs.ended(id)
+    }
+}
+
+impl Drop for Faulty {
+    /// What a host of this kind does at its end; and what is left of a job that only seemed to stop is stopped.
+    fn drop(&mut self) {
+        if !self.has(Fault::DiesWithHost) && !self.has(Fault::PretendsToStop) {
+            return;
+        }
+        let started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        for id in started.iter() {
+            // Nobody is left who could be told.
+            let _stopped = self.jobs.stop(*id, StopReason::Cancelled);
+        }
+        // Their directory may be deleted next, and then they would not find out.
+        for id in started.iter() {
+            until(PATIENCE, "a job to end", || match self.jobs.inspect(*id) {
+                Ok(State::Running(progress)) => Err(format!("{progress:?}")),
+                _ => Ok(()),
+            });
+        }
+    }
+}
