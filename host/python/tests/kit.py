@@ -53,7 +53,7 @@ class LastingHost:
 def _give_script(directory: Path, variable: str, command: str) -> None:
     """Write a script, and name it to the jobs. The processes of a crowd do so at the same time."""
     top = shlex.quote(str(Path(__file__).resolve().parent.parent))
-    line = f"PYTHONPATH={top} exec {shlex.quote(sys.executable)} -m backburner_host {command}\n"
+    line = f"exec env PYTHONPATH={top} {shlex.quote(sys.executable)} -m backburner_host {command}\n"
     path = directory / variable
     with tempfile.NamedTemporaryFile("w", dir=directory, delete=False) as file:
         file.write(line)
