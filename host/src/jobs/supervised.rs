@@ -239,7 +239,8 @@ impl SupervisedJobs {
                 directory.disown_outcome(Believed::Losses)?;
             }
         }
-        if let Some(outcome) = directory.settled_outcome().map_err(unreadable)? {
+        let settled = directory.settled_outcome();
+        if let Some(outcome) = settled.map_err(|error| unreadable(&error))? {
             return Ok(State::Ended(outcome));
         }
         let buried = self.bury(id, &directory)?;
@@ -486,7 +487,7 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// That the outcome of a job cannot be read.
-fn unreadable(error: io::Error) -> io::Error {
+fn unreadable(error: &io::Error) -> io::Error {
     let detail = format!("its outcome.json cannot be read, and it may have ended: {error}");
     io::Error::new(error.kind(), detail)
 }
