@@ -5,7 +5,9 @@
 //! you keep it.
 
 use backburner_tests::party::{InProcess, Library, Party, Real, component, core, fresh_core};
-use backburner_tests::transcript::{Failure, Transcript, bless, check, corpus, differences, play};
+use backburner_tests::transcript::{
+    Failure, Heard, Transcript, bless, check, corpus, differences, play,
+};
 use backburner_tests::{Client, request};
 use serde_json::json;
 
@@ -49,39 +51,33 @@ fn bless_all() {
     }
 }
 
+/// Fails where somebody said other bytes than somebody else, but for what no two plays have alike.
+fn assert_same(one: (&str, &Heard), other: (&str, &Heard)) {
+    let problems = differences(one.1, other.1);
+    assert!(
+        problems.is_empty(),
+        "the {} and the {} differ:\n{}\n",
+        one.0,
+        other.0,
+        problems.join("\n")
+    );
+}
+
 #[test]
-fn the_core_answers_as_the_transcripts_say() {
+fn all_answer_as_the_transcripts_say_with_the_same_bytes() {
     if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
         bless_all();
     }
-    check(in_core);
-}
-
-#[test]
-fn a_new_server_for_each_call_answers_as_the_transcripts_say() {
-    check(in_fresh_core);
-}
-
-#[test]
-fn the_component_answers_as_the_transcripts_say_with_the_bytes_of_the_core() {
-    let component = check(in_component);
-    let problems = differences(&check(in_core), &component);
-    assert!(
-        problems.is_empty(),
-        "the core and the component differ:\n{}\n",
-        problems.join("\n")
+    let core = check(in_core);
+    assert_same(("core", &core), ("component", &check(in_component)));
+    let fresh = check(in_fresh_core);
+    assert_same(
+        ("core", &core),
+        ("core with a new server for each call", &fresh),
     );
-}
-
-#[test]
-fn the_binary_and_the_library_answer_as_the_transcripts_say_with_the_same_bytes() {
-    let library = check(in_library);
-    let problems = differences(&check(in_binary), &library);
-    assert!(
-        problems.is_empty(),
-        "the binary and the library differ:\n{}\n",
-        problems.join("\n")
-    );
+    let binary = check(in_binary);
+    assert_same(("binary", &binary), ("library", &check(in_library)));
+    assert_same(("core", &core), ("binary", &binary));
 }
 
 /// A stdio server has one principal, so this is no transcript.

@@ -72,7 +72,11 @@ impl Run<'_> {
             "echo" | "printf" | "cat" | "pwd" | "sleep" | "true" | "false"
         ) {
             return End::NotStarted {
-                detail: format!("there is no program {}", words[0]),
+                // In the words of the native host: all servers say the same.
+                detail: format!(
+                    "there is no program {} on the PATH; install it or give its full path",
+                    words[0]
+                ),
             };
         }
         self.statement(words)

@@ -34,7 +34,7 @@ fn expectations(text: &str) -> usize {
 }
 
 /// Where the whole corpus is played against something, and how that is said there.
-const RUNNERS: [(&str, &str); 6] = [
+const RUNNERS: [(&str, &str); 7] = [
     ("tests/tests/transcripts.rs", "check(in_core)"),
     ("tests/tests/transcripts.rs", "check(in_fresh_core)"),
     ("tests/tests/transcripts.rs", "check(in_component)"),
