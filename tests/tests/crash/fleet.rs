@@ -319,8 +319,10 @@ impl Checker<'_> {
                 assert_eq!(runs, 1, "the runs of {number}");
             }
             Ending::Failed => assert_eq!(runs, 0, "{number} is said not to have run"),
-            // That none ran twice was seen when they were counted.
-            Ending::Lost => assert!(start.is_doomed(), "{number} had a supervisor"),
+            Ending::Lost => {
+                assert!(start.is_doomed(), "{number} had a supervisor");
+                assert!(runs <= 1, "the runs of {number}: {runs}");
+            }
         }
     }
 }
