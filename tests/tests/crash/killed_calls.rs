@@ -3,8 +3,10 @@
 //! in the middle of a commit.
 //!
 //! What these steps are for is not known here; `steps_of_create.rs` has those that have a name, with a double.
+#![cfg(target_os = "linux")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,13 +14,18 @@ use backburner_tests::{Call, Client, PATIENCE, Point, Seen, Server, tool_call};
 use serde_json::{Value, json};
 
 use crate::random::{Random, seed};
-use crate::scene::{Scene, seen};
+use crate::scene::Scene;
+use crate::watching;
 
-/// How many servers are killed at an instant that nobody chose.
+/// How many servers are killed at least at an instant that nobody chose.
 const KILLS: u64 = 40;
 
-/// How many times as long as an undisturbed call a server may live, so that some die after their answer.
-const BEYOND: u64 = 3;
+/// How many are killed at most, until some died before their answer and some after it.
+const KILLS_MAX: u64 = 400;
+
+/// The numbers of calls that only prepare something, which no call that is killed has.
+const FIRST: u64 = u64::MAX;
+const UNDISTURBED: u64 = u64::MAX - 1;
 
 /// The same call each time for a number, for the client and the server.
 fn call(scene: &Scene, number: u64) -> Value {
@@ -42,7 +49,7 @@ fn warm(scene: &Scene) -> Server {
 fn undisturbed(scene: &Scene) -> Duration {
     let mut server = warm(scene);
     let begun = Instant::now();
-    server.result("tools/call", &call(scene, KILLS), Client::Tasks);
+    server.result("tools/call", &call(scene, UNDISTURBED), Client::Tasks);
     begun.elapsed()
 }
 
@@ -56,23 +63,34 @@ fn is_answered(replies: &[Value]) -> bool {
 fn the_shipped_binary_killed_at_any_instant_of_a_call_runs_it_once_or_never_and_says_which() {
     let mut random = Random::new(seed());
     let scene = Scene::new();
-    let most = u64::try_from(undisturbed(&scene).as_micros()).expect("it is short");
+    // How long a server may live: about half of the kills then come before the answer, whatever the machine does meanwhile.
+    let mut most = u64::try_from(undisturbed(&scene).as_micros()).expect("it is short");
     let mut answered = BTreeSet::new();
-    for number in 0..KILLS {
+    let mut killed = 0;
+    let is_both = |killed: u64, answered: &BTreeSet<u64>| {
+        !answered.is_empty() && killed > answered.len() as u64
+    };
+    while killed < KILLS || (killed < KILLS_MAX && !is_both(killed, &answered)) {
         let mut server = warm(&scene);
-        server.post("tools/call", &call(&scene, number), Client::Tasks);
+        server.post("tools/call", &call(&scene, killed), Client::Tasks);
         // What has to pass is the time itself.
-        thread::sleep(Duration::from_micros(random.below(BEYOND * most)));
+        thread::sleep(Duration::from_micros(random.below(most)));
         server.kill();
         if is_answered(&server.wait_exit(PATIENCE).unread) {
-            answered.insert(number);
+            answered.insert(killed);
+            most = (most - most / 4).max(1);
+        } else {
+            most += most / 4 + 1;
         }
+        killed += 1;
     }
-    assert_kept(&scene, KILLS, &answered);
+    assert_kept(&scene, killed, &answered);
     // Else the instants were not those of a call.
     let count = answered.len();
-    let is_both = count > 0 && KILLS > count as u64;
-    assert!(is_both, "{count} of {KILLS} were answered");
+    assert!(
+        is_both(killed, &answered),
+        "{count} of {killed} were answered"
+    );
 }
 
 /// Makes each of the calls 0 to `count - 1` again, and sees that its command ran once, with its own exit code, or never, as
@@ -116,13 +134,14 @@ fn ending(scene: &Scene, server: &mut Server, number: u64) -> Option<u64> {
 fn the_shipped_binary_killed_before_each_of_its_system_calls_runs_a_call_once_or_never() {
     let scene = Scene::new();
     // The first call makes files that the others have.
-    let Some(_first) = watched(&scene, KILLS + 1, None) else {
+    let Some(_first) = watched(&scene, FIRST, None) else {
         return;
     };
-    let undisturbed = watched(&scene, KILLS, None).expect("it was not refused just now");
+    let undisturbed = watched(&scene, UNDISTURBED, None).expect("it was not refused just now");
     let points = points(&undisturbed.seen);
     let mut answered = BTreeSet::new();
     let mut killed = BTreeSet::new();
+    let mut kills = 0;
     for (number, point) in (0..).zip(&points) {
         let call = watched(&scene, number, Some(point)).expect("it was not refused just now");
         if call.is_answered {
@@ -130,12 +149,14 @@ fn the_shipped_binary_killed_before_each_of_its_system_calls_runs_a_call_once_or
         }
         let is_killed = call.seen.iter().any(|seen| matches!(seen, Seen::Killed(_)));
         if is_killed {
+            kills += 1;
             killed.insert((point.call, point.name.as_str()));
         }
         // Both where the point came once more after the answer.
         let is_over = is_killed || call.is_answered;
         assert!(is_over, "{point:?}: {:?}", call.seen);
     }
+    say_kills(kills, points.len());
     assert_kept(&scene, points.len() as u64, &answered);
     // Of a kind of call there may be one less the next time, but not none.
     for kind in [
@@ -150,6 +171,15 @@ fn the_shipped_binary_killed_before_each_of_its_system_calls_runs_a_call_once_or
     }
 }
 
+/// Says how much of a call was hit, past the captured output: a point that does not come again is none.
+fn say_kills(kills: usize, points: usize) {
+    // Nothing can be done where even this cannot be written.
+    let _ = writeln!(
+        std::io::stderr(),
+        "a server was killed at {kills} of {points} points of a call"
+    );
+}
+
 /// A call of a server that was watched.
 struct Watched {
     is_answered: bool,
@@ -158,12 +188,12 @@ struct Watched {
 
 /// Makes a call to a server that is watched, and killed at a point if there is one; `None` where that is refused.
 fn watched(scene: &Scene, number: u64, kill_at: Option<&Point>) -> Option<Watched> {
-    let (mut server, watch) = scene.watched(kill_at.cloned());
+    let (mut server, watch) = watching::watched(scene, kill_at.cloned());
     // Points are counted from this reply.
     server.assert_alive();
     server.post("tools/call", &call(scene, number), Client::Tasks);
     let is_answered = is_answered(&server.close().unread);
-    let seen = seen(&watch)?;
+    let seen = watching::seen(&watch)?;
     Some(Watched { is_answered, seen })
 }
 

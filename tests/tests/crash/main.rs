@@ -17,3 +17,4 @@ mod scene;
 mod sharing;
 mod steps_of_create;
 mod steps_of_end;
+mod watching;

@@ -1,11 +1,13 @@
 //! What would survive a power failure is on the disk before anybody is told of it: seen by the system calls of the shipped
 //! binary and of its supervisors. A kill shows nothing of that, since the system keeps what a dead process has written.
+#![cfg(target_os = "linux")]
 
 use std::path::Path;
 
 use backburner_tests::{Call, Seen};
 
-use crate::scene::{Scene, assert_exit_code, seen};
+use crate::scene::{Scene, assert_exit_code};
+use crate::watching::{seen, watched};
 
 /// What was seen, in its order.
 struct Story(Vec<Seen>);
@@ -59,7 +61,7 @@ fn is_reply(seen: &Seen) -> bool {
 #[test]
 fn a_task_and_its_end_are_on_the_disk_before_they_are_told() {
     let scene = Scene::new();
-    let (mut client, watch) = scene.watched(None);
+    let (mut client, watch) = watched(&scene, None);
     client.assert_alive();
     let id = client.run(&scene.line(7));
     scene.wait_for_log(1);
@@ -88,7 +90,7 @@ fn a_task_and_its_end_are_on_the_disk_before_they_are_told() {
     // The output that the outcome counts, and the outcome, before it has its name.
     let named = story.at(started, &other(Call::Link, &job));
     story.assert_synced((started, named), other, &job.join("outcome.reserve"));
-    // The names of the outcome and of the job, before the supervisor goes.
+    // The names of the outcome and of the job, before the end is told.
     let name = story.at(named, &other(Call::Sync, &job));
     let job_name = story.at(named, &other(Call::Sync, &jobs));
     // The end in the record, before it is told.
@@ -99,7 +101,7 @@ fn a_task_and_its_end_are_on_the_disk_before_they_are_told() {
 #[test]
 fn a_new_data_directory_is_on_the_disk_before_the_first_task_is_told() {
     let scene = Scene::new();
-    let (mut client, watch) = scene.watched(None);
+    let (mut client, watch) = watched(&scene, None);
     client.assert_alive();
     client.run("true");
     client.close();

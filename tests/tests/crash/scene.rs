@@ -1,15 +1,15 @@
 //! A data directory, a command that says when it ran and waits to be let go on, and the servers that a test needs.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write as _};
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 
 use backburner::store::{SqliteStore, Store};
 use backburner_tests::{
-    Client, CrashPoint, PATIENCE, Plan, Point, Seen, Server, Setup, TestDir, Trouble, Watch,
-    processes_of_task, supervisor_of_task, supervisors, tool_call, until,
+    Client, CrashPoint, PATIENCE, Plan, Server, Setup, TestDir, Trouble, processes_of_task,
+    supervisor_of_task, supervisors, tool_call, until,
 };
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
@@ -59,17 +59,6 @@ impl Scene {
         };
         let program = Path::new(env!("CARGO_BIN_EXE_crashing_server"));
         Server::spawn(&mut plan.command(&self.dir, program))
-    }
-
-    /// A real server whose system calls are watched, and the watch. It answers every call with a task.
-    pub(crate) fn watched(&self, kill_at: Option<Point>) -> (Server, Watch) {
-        let watch = Watch {
-            log: self.path("seen"),
-            kill_at,
-        };
-        let program = Path::new(env!("CARGO_BIN_EXE_system_calls"));
-        let setup = watch.setup(program, &["--direct-limit", "0"]);
-        (Server::start_with(&self.dir, &setup), watch)
     }
 
     /// A shell line that adds a line to the log, waits for the gate to be opened, and ends with this code.
@@ -192,25 +181,6 @@ fn is_held(fifo: &Path) -> bool {
         .open(fifo);
     let read = opened.and_then(|mut fifo| fifo.read(&mut [0]));
     read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
-}
-
-/// What was seen of a server that has ended; `None` where the system does not allow to watch, which is said past the
-/// captured output.
-pub(crate) fn seen(watch: &Watch) -> Option<Vec<Seen>> {
-    let seen = watch.seen();
-    let refusal = seen.iter().find_map(|seen| match seen {
-        Seen::Refused(why) => Some(why),
-        _ => None,
-    });
-    let Some(why) = refusal else {
-        return Some(seen);
-    };
-    // Nothing can be done where even this cannot be written.
-    let _ = writeln!(
-        std::io::stderr(),
-        "NOT RUN: a server whose system calls are watched, since that is refused: {why}"
-    );
-    None
 }
 
 /// A call that is always the same one, for the client and the server.

@@ -1,12 +1,4 @@
-//! Runs a program and follows it and all that it starts by its system calls, as a debugger does: it writes down those that
-//! change what others see, and kills the program at one of them. So the shipped binary can be watched, and hit between
-//! any two of its steps, without a hook in it.
-//!
-//! **Knows** `ptrace` and `/proc`. **Does not know** what is run, or what should happen: that is in the tests, which read
-//! what is written here as [`backburner_tests::Seen`]. Linux only, which is also where the tests run that use it.
-//!
-//! It is a process of its own, and not a thread of a test: whoever waits for a child in a process that follows it gets
-//! the news that are for the follower.
+//! The program that is followed, with all of its threads and children.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -29,7 +21,11 @@ use nix::unistd::Pid;
 /// The pause between two looks at threads none of which has stopped.
 const PAUSE: Duration = Duration::from_micros(50);
 
-fn main() -> anyhow::Result<ExitCode> {
+/// Runs the program that the arguments name, and ends as it did.
+///
+/// # Errors
+/// Where it cannot be run, or what is seen of it cannot be written down.
+pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let watch = Watch::of_this_process()?;
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (program, arguments) = arguments.split_first().context("name a program")?;
@@ -44,9 +40,11 @@ fn main() -> anyhow::Result<ExitCode> {
         comes: 0,
         threads: BTreeMap::new(),
     };
-    if let Err(error) = follower.seize() {
-        follower.note(&Seen::Refused(error.to_string()))?;
-    }
+    let begun = match follower.seize().and_then(|()| follower.look()) {
+        Ok(()) => Seen::Follows,
+        Err(error) => Seen::Refused(format!("{error:#}")),
+    };
+    follower.note(&begun)?;
     follower.follow()
 }
 
@@ -81,7 +79,7 @@ enum Inside {
 
 impl Follower {
     /// Begins to follow all threads that the program has by now; what they start is followed by itself.
-    fn seize(&mut self) -> nix::Result<()> {
+    fn seize(&mut self) -> anyhow::Result<()> {
         let options = Options::PTRACE_O_TRACESYSGOOD
             | Options::PTRACE_O_TRACECLONE
             | Options::PTRACE_O_TRACEFORK
@@ -93,16 +91,25 @@ impl Follower {
                 if self.threads.contains_key(&thread) {
                     continue;
                 }
-                match ptrace::seize(thread, options) {
-                    Ok(()) => ptrace::interrupt(thread)?,
+                let seized = ptrace::seize(thread, options);
+                match seized.and_then(|()| ptrace::interrupt(thread)) {
+                    Ok(()) => {}
                     // It has gone, or is followed since another one started it.
                     Err(Errno::ESRCH | Errno::EPERM) if !self.threads.is_empty() => {}
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 }
                 self.threads.insert(thread, Inside::Program);
                 is_new = true;
             }
         }
+        Ok(())
+    }
+
+    /// Sees that the calls of what is followed can be read: some systems let follow a program, and do not tell these.
+    fn look(&self) -> anyhow::Result<()> {
+        let path = format!("/proc/{}/syscall", self.server);
+        let text = fs::read_to_string(&path).with_context(|| path.clone())?;
+        anyhow::ensure!(!text.trim().is_empty(), "{path} is empty");
         Ok(())
     }
 
@@ -121,20 +128,30 @@ impl Follower {
             let mut is_idle = true;
             let threads: Vec<Pid> = self.threads.keys().copied().collect();
             for thread in threads {
-                let flags = WaitPidFlag::WSTOPPED
-                    | WaitPidFlag::WEXITED
-                    | WaitPidFlag::WNOHANG
-                    | WaitPidFlag::__WALL;
-                let news = waitid(Id::Pid(thread), flags);
+                let news = waitid(Id::Pid(thread), news_flags());
                 is_idle &= news == Ok(WaitStatus::StillAlive);
                 if let Some(end) = self.take(thread, news)? {
                     return Ok(end);
                 }
             }
-            if is_idle {
+            if is_idle && !self.finds_unknown() {
                 std::thread::sleep(PAUSE);
             }
         }
+    }
+
+    /// Whether a thread has news that nobody told of; it is looked at from now on.
+    ///
+    /// Who is killed while it starts a thread does not tell of it, but that thread is followed, too: unless its end is
+    /// taken note of, the program never ends.
+    fn finds_unknown(&mut self) -> bool {
+        let news = waitid(Id::All, news_flags() | WaitPidFlag::WNOWAIT);
+        let thread = news.ok().and_then(|news| news.pid());
+        let Some(thread) = thread.filter(|thread| !self.threads.contains_key(thread)) else {
+            return false;
+        };
+        self.threads.insert(thread, Inside::Program);
+        true
     }
 
     /// Takes note of what happened to a thread; gives how the program ended where that is it.
@@ -262,6 +279,11 @@ impl Follower {
     fn note(&mut self, seen: &Seen) -> anyhow::Result<()> {
         Ok(writeln!(self.log, "{}", serde_json::to_string(seen)?)?)
     }
+}
+
+/// Which news of a thread are asked for, without waiting for any.
+fn news_flags() -> WaitPidFlag {
+    WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::__WALL
 }
 
 /// Where a thread is; in its own code where nothing is known of it.
