@@ -384,6 +384,8 @@ impl Drop for Server {
         // Both fail only where it has ended before, which is as good.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // Whoever has the streams from it and waits for input ends with that.
+        self.close_stdin();
         if thread::panicking() {
             // Nothing can be done where even this cannot be written.
             let _ = writeln!(
@@ -417,6 +419,20 @@ mod tests {
             said.contains("said").then_some(()).ok_or(said)
         });
         server
+    }
+
+    #[test]
+    fn whoever_outlives_a_server_and_waits_for_its_input_holds_up_nobody() {
+        let mut command = Command::new("sh");
+        // Without a descriptor of its own what runs in the background would read nothing.
+        command.args(["-c", "exec 3<&0; cat <&3 & echo said >&2; exec sleep 60"]);
+        let server = Server::spawn(&mut command);
+        until(PATIENCE, "it to have started both", || {
+            let said = server.stderr();
+            said.contains("said").then_some(()).ok_or(said)
+        });
+        // It panics where somebody holds the output open.
+        drop(server);
     }
 
     #[test]

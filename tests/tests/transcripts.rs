@@ -4,6 +4,8 @@
 //! `BLESS=1` writes what the core answers where a transcript expects something else; look at the difference before
 //! you keep it.
 
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
 use backburner_tests::party::{InProcess, Library, Party, Real, component, core, fresh_core};
 use backburner_tests::transcript::{
     Failure, Heard, Transcript, bless, check, corpus, differences, play,
@@ -63,21 +65,61 @@ fn assert_same(one: (&str, &Heard), other: (&str, &Heard)) {
     );
 }
 
+/// What the core says, which is asked once, and blessed before if it is to be.
+fn of_core() -> &'static Heard {
+    static CORE: OnceLock<Heard> = OnceLock::new();
+    CORE.get_or_init(|| {
+        if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
+            bless_all();
+        }
+        check(in_core)
+    })
+}
+
+/// Lets one test after the other play: each plays all transcripts at once, and has deadlines.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
-fn all_answer_as_the_transcripts_say_with_the_same_bytes() {
-    if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
-        bless_all();
-    }
-    let core = check(in_core);
-    assert_same(("core", &core), ("component", &check(in_component)));
-    let fresh = check(in_fresh_core);
+fn the_core_answers_as_the_transcripts_say() {
+    of_core();
+}
+
+#[test]
+fn a_new_core_for_each_call_says_what_one_core_says() {
+    // The core first, here and below: only then is what is to be blessed blessed.
+    let core = of_core();
+    let _turn = turn();
     assert_same(
-        ("core", &core),
-        ("core with a new server for each call", &fresh),
+        ("core", core),
+        (
+            "core with a new server for each call",
+            &check(in_fresh_core),
+        ),
     );
-    let binary = check(in_binary);
-    assert_same(("binary", &binary), ("library", &check(in_library)));
-    assert_same(("core", &core), ("binary", &binary));
+}
+
+#[test]
+fn the_component_says_what_the_core_says() {
+    let core = of_core();
+    let _turn = turn();
+    assert_same(("core", core), ("component", &check(in_component)));
+}
+
+#[test]
+fn the_library_says_what_the_core_says() {
+    let core = of_core();
+    let _turn = turn();
+    assert_same(("core", core), ("library", &check(in_library)));
+}
+
+#[test]
+fn the_binary_says_what_the_core_says() {
+    let core = of_core();
+    let _turn = turn();
+    assert_same(("core", core), ("binary", &check(in_binary)));
 }
 
 /// A stdio server has one principal, so this is no transcript.
