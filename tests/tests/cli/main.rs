@@ -9,6 +9,7 @@ mod questions;
 mod readme;
 mod unread;
 
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Output, Stdio};
@@ -45,6 +46,42 @@ fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>
     let _ = stdin.write_all(input.as_ref());
     drop(stdin);
     done(child.wait_with_output().expect("it can be waited for"))
+}
+
+/// The program, whose job asks one thing: that is declined when it is said.
+fn declining(dir: &TestDir, arguments: &[&str]) -> Done {
+    let path = dir.path().join("stderr");
+    let said = || fs::read_to_string(&path).expect("it prints UTF-8");
+    let mut command = program();
+    command.arg("--data-dir").arg(dir.data()).args(arguments);
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(File::create(&path).expect("the test's directory can be written"))
+        .spawn()
+        .expect("the binary can be started");
+    let asked = until(PATIENCE, "the question to be said", || {
+        let said = said();
+        // The last words of what is said of it.
+        let (_, how) = said
+            .split_once("; answer by: ")
+            .ok_or_else(|| said.clone())?;
+        how.contains('\n')
+            .then_some(())
+            .ok_or_else(|| said.clone())?;
+        Ok(Done {
+            status: None,
+            stdout: String::new(),
+            stderr: said,
+        })
+    });
+    let declined = backburner(dir, &["answer", &task_id(&asked), "--decline"]);
+    assert_eq!(declined.status, Some(0), "{declined:?}");
+    let output = child.wait_with_output().expect("it can be waited for");
+    Done {
+        stderr: said(),
+        ..done(output)
+    }
 }
 
 /// The program with something else for its standard output.
@@ -378,11 +415,9 @@ fn where_lines_stay_a_state_is_said_when_it_is_another_one_and_not_each_second()
 #[test]
 fn a_quiet_run_says_its_id_its_questions_and_its_end() {
     let dir = TestDir::new();
-    let ask = format!("'{}' ask Sure? --deadline 1", binary().display());
-    let run = backburner(
-        &dir,
-        &["run", "--quiet", &format!("{ask}; sleep 1; exit 3")],
-    );
+    let ask = format!("'{}' ask Sure? --deadline 60", binary().display());
+    let line = format!("{ask}; sleep 1; exit 3");
+    let run = declining(&dir, &["run", "--quiet", &line]);
     assert_eq!(run.status, Some(3), "{run:?}");
     let id = task_id(&run);
     assert_eq!(run.stderr.matches("Sure?").count(), 1, "{run:?}");

@@ -8,7 +8,7 @@ use backburner_tests::{PATIENCE, TestDir, binary, children, collect, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{backburner, show_json};
+use super::{backburner, declining, show_json};
 
 /// Starts a job that asks this, and gives its id.
 fn start(dir: &TestDir, question: &str) -> String {
@@ -301,9 +301,9 @@ fn an_answer_that_comes_too_late_is_not_said_to_have_been_given() {
 #[test]
 fn a_run_says_how_to_answer() {
     let dir = TestDir::new();
-    let line = format!("'{}' ask Sure? --deadline 3", binary().display());
-    let run = backburner(&dir, &["run", &line]);
-    assert_eq!(run.status, Some(2), "{run:?}");
+    let line = format!("'{}' ask Sure? --deadline 60", binary().display());
+    let run = declining(&dir, &["run", &line]);
+    assert_eq!(run.status, Some(1), "{run:?}");
     let how = format!("answer --data-dir {} ", dir.data().display());
     assert!(
         run.stderr.contains("Sure?") && run.stderr.contains(&how),

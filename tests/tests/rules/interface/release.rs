@@ -17,7 +17,8 @@ pub(super) struct Release {
     pub(super) package: Package,
 }
 
-/// The release with the greatest version among those that this history contains; `None` where there was no release yet.
+/// The release with the greatest version among those that this history contains; `None` where no tag of a release is
+/// known, as before the first one, and in a clone without tags.
 ///
 /// # Errors
 /// In words: where nobody can tell. A shallow clone, as machines make one for tests, has no tags.
