@@ -12,6 +12,8 @@ mkdir -p "$1"
 cd "$1"
 rm -rf source
 cp -R "$here" source
+# What an earlier build left beside the sources: it would be installed, too.
+rm -rf source/build source/*.egg-info
 # The note says what the environment is for, and is there only where it is whole: after one that was interrupted, or
 # another version, it is made anew.
 cmp -s source/pyproject.toml installed || python3 -m venv --clear environment

@@ -77,9 +77,13 @@ function ticks(pid) {
   return Number(fields[11]) + Number(fields[12]);
 }
 
-test('a server whose client does not read stops to read, and goes on when it does', async (cx) => {
-  const client = new Client(cx, temporaryDirectory(cx), ['--direct-limit', '0']);
-  await client.result('server/discover');
+/**
+ * Sends more than is read without reading the replies, until the server has nothing to do though there are requests. Gives
+ * the id of the first one.
+ *
+ * @param {Client} client
+ */
+async function stall(client) {
   client.lines.pause();
   client.child.stdout.pause();
   const first = client.post('tools/list');
@@ -93,6 +97,13 @@ test('a server whose client does not read stops to read, and goes on when it doe
     await new Promise((resolve) => setTimeout(resolve, 500));
     return isIdle || undefined;
   });
+  return first;
+}
+
+test('a server whose client does not read stops to read, and goes on when it does', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx), ['--direct-limit', '0']);
+  await client.result('server/discover');
+  const first = await stall(client);
   client.lines.resume();
   await client.reply(first + REQUESTS - 1);
   assert.equal(client.unread.length, REQUESTS - 1);
@@ -102,14 +113,12 @@ test('a server whose client does not read stops to read, and goes on when it doe
 test('a server whose client does not read ends when it is asked to', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
   await client.result('server/discover');
-  client.lines.pause();
-  client.child.stdout.pause();
-  for (let number = 0; number < REQUESTS; number += 1) client.post('tools/list');
-  await eventually('requests that are not read', () => client.child.stdin.writableLength > 0 || undefined);
+  await stall(client);
   client.child.stdin.on('error', () => undefined);
   client.child.kill('SIGTERM');
   // Not `close`: that would wait for its streams, which nobody reads.
-  const status = await new Promise((resolve) => client.child.on('exit', (code, signal) => resolve(code ?? signal)));
+  const { child } = client;
+  const status = await eventually('the end of the server', () => child.exitCode ?? child.signalCode ?? undefined);
   assert.equal(status, 0);
 });
 

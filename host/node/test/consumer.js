@@ -1,5 +1,6 @@
 /** A package of somebody else that uses this one. */
 
+import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,6 +29,10 @@ export function consumer(cx) {
 /** Checks all of its TypeScript, and gives what is wrong with it. @param {string} directory */
 export function compile(directory) {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const { stdout, stderr } = spawnSync(tsc, ['--project', directory], { cwd: directory, encoding: 'utf8' });
-  return stdout + stderr;
+  const done = spawnSync(tsc, ['--project', directory], { cwd: directory, encoding: 'utf8' });
+  if (done.error) throw done.error;
+  const found = done.stdout + done.stderr;
+  // Else one that was killed, or fails without a word, would have found nothing wrong.
+  assert.equal(done.status === 0, found === '', `tsc ended with ${done.status ?? done.signal}, and said: ${found}`);
+  return found;
 }
