@@ -245,6 +245,9 @@ fn kind(options: &AskOptions) -> Result<Option<Kind>, String> {
             Kind::One(choices)
         }));
     }
+    if options.several {
+        return Err("--several goes with --choice alone".to_owned());
+    }
     let kinds = [
         (options.boolean, Kind::Boolean),
         (options.text, Kind::Text),
@@ -269,6 +272,9 @@ fn choice(text: &str) -> Choice {
 }
 
 fn distinct(choices: Vec<Choice>) -> Result<Vec<Choice>, String> {
+    if choices.iter().any(|it| it.value.trim().is_empty()) {
+        return Err("a choice has no value, so nobody could see it: give each one".to_owned());
+    }
     let mut values: Vec<&str> = choices.iter().map(|it| it.value.as_str()).collect();
     values.sort_unstable();
     match values.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -331,9 +337,12 @@ fn named(text: &str) -> Result<Named, String> {
         Some(choices) if choices.contains('|') => {
             Kind::One(distinct(choices.split('|').map(choice).collect())?)
         }
-        _ => {
+        told => {
+            let wrong = told.map_or("has no type".to_owned(), |told| {
+                format!("has the unknown type {told:?}")
+            });
             return Err(format!(
-                "--field {text:?} has no type: give NAME:TYPE[:TITLE], with text, number, integer, boolean or a|b"
+                "--field {text:?} {wrong}: give NAME:TYPE[:TITLE], with text, number, integer, boolean or a|b"
             ));
         }
     };

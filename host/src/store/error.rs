@@ -78,8 +78,8 @@ pub enum Error {
     Slow(#[source] Cause),
     /// One of its files cannot be opened. SQLite does not say why.
     #[error(
-        "a file of the store cannot be opened: it is gone, or this user may not open it, or too few file \
-         descriptors are left, then raise the limit (`ulimit -n`) or ask for less at once"
+        "a file of the store cannot be opened: it is gone, or this user may not open it, or its file system can only be \
+         read, or too few file descriptors are left, then raise the limit (`ulimit -n`) or ask for less at once"
     )]
     Unopened(#[source] Cause),
     /// It was closed, as nothing more was to come.

@@ -451,3 +451,27 @@ fn a_run_as_json_is_the_task() {
     assert_eq!(task["taskId"], task_id(&run).as_str());
     assert_eq!(task["result"]["structuredContent"]["outputBytes"], 5);
 }
+
+#[test]
+fn the_command_that_shows_a_task_works_from_every_directory() {
+    let dir = TestDir::new();
+    let link = dir.path().join("bb");
+    std::os::unix::fs::symlink(binary(), &link).expect("there is room");
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args(["-c", "BACKBURNER_DIR=relative ./bb run 'echo found'"])
+        .env(backburner_tests::CONFIG, backburner_tests::NO_CONFIG)
+        .current_dir(dir.path());
+    let ran = done(shell.output().expect("a shell can be started"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    let show = all.lines().rfind(|line| line.contains(" show "));
+    let show = show.unwrap_or_else(|| panic!("no command: {all}"));
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args(["-c", show])
+        .env_remove("BACKBURNER_DIR")
+        .current_dir("/");
+    let shown = done(shell.output().expect("a shell can be started"));
+    assert!(shown.stdout.contains("found"), "{show}: {shown:?}");
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use backburner_tests::TestDir;
+use backburner_tests::{TestDir, workspace};
 
 use super::{backburner, command, done, file, write};
 
@@ -18,6 +18,22 @@ fn a_right_file_is_named_with_the_tools_that_a_client_gets() {
         assert!(checked.stdout.starts_with(&expected), "{checked:?}");
     }
     assert!(!dir.data().exists(), "nothing is made");
+}
+
+#[test]
+fn the_files_that_the_readme_shows_are_right() {
+    let readme = fs::read_to_string(workspace().join("README.md")).expect("there is a README");
+    let blocks = readme.split("```toml\n").skip(1);
+    let files: Vec<&str> = blocks
+        .filter_map(|rest| Some(rest.split_once("```")?.0))
+        .collect();
+    assert!(files.len() >= 3, "there are some: {}", files.len());
+    for text in files {
+        let dir = TestDir::new();
+        write(&file(&dir), text);
+        let checked = backburner(&dir, &["check"]);
+        assert_eq!(checked.status, Some(0), "{text}: {checked:?}");
+    }
 }
 
 #[test]

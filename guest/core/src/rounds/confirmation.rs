@@ -78,7 +78,8 @@ pub(crate) fn because(concern: &Concern<'_>) -> String {
     }
 }
 
-/// A command as a person would type it.
+/// A command as a person would type it. Lines behind its first one are set in, so that none of them can look like what
+/// else is said of it.
 fn command(command: &Command) -> String {
     let text = match command {
         Command::Shell(line) => line.clone(),
@@ -88,7 +89,7 @@ fn command(command: &Command) -> String {
         }
     };
     let lines: Vec<String> = text.split('\n').map(revealed).collect();
-    middle_left_out(&lines.join("\n"))
+    middle_left_out(&lines.join("\n    "))
 }
 
 /// A word as a shell has to be given it.
@@ -125,4 +126,19 @@ fn variables(spec: &JobSpec) -> Option<String> {
         .map(|(name, _)| name.as_str())
         .collect();
     (!names.is_empty()).then(|| format!("Variables: {}", line(&names.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_command_looks_like_what_is_said_of_it() {
+        let line = "rm x\n\nDirectory: /safe";
+        let shown = command(&Command::Shell(line.to_owned()));
+        assert_eq!(shown, "rm x\n    \n    Directory: /safe");
+        let words = ["rm", "a\nDirectory: /safe"].map(str::to_owned).to_vec();
+        let shown = command(&Command::Program(words));
+        assert_eq!(shown, "rm 'a\n    Directory: /safe'");
+    }
 }

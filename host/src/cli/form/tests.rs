@@ -242,3 +242,21 @@ fn an_answer_is_printed_in_one_line() {
     assert_eq!(printed(&[], json!({}), Printed::Bare), None);
     assert_eq!(printed(&[], Value::Null, Printed::Json), is("{}"));
 }
+
+#[test]
+fn what_cannot_be_chosen_or_is_no_type_is_refused() {
+    for (line, words) in [
+        (
+            &["--text", "--several"][..],
+            "--several goes with --choice alone",
+        ),
+        (&["--choice", "", "--choice", "b"], "a choice has no value"),
+        (&["--choice", "=x"], "a choice has no value"),
+        (&["--field", "f:a| "], "a choice has no value"),
+        (&["--field", "f:int"], "has the unknown type \"int\""),
+        (&["--field", "f"], "has no type"),
+    ] {
+        let why = form(line).expect_err("it makes no sense");
+        assert!(why.contains(words), "{line:?}: {why}");
+    }
+}
