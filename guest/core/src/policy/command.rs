@@ -68,7 +68,7 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
         return visitor.doubt(UNKNOWN_NAME);
     };
     if name == "case" {
-        return visitor.doubt("what a `case` runs is not looked for");
+        return visitor.doubt(line::CASE);
     }
     visitor.candidate(&Candidate {
         words,

@@ -105,6 +105,10 @@ fn every_command_of_a_line_is_looked_at() {
     check("x=$((1<<2))\nrm -r x", "rm");
     check("((x = 1<<2))\nrm -r x", "rm");
     check("((rm -r x))", "rm");
+    check("(( '$(rm -r x)' ))", "rm");
+    check("((1 # $(rm -r x)\n))", "rm");
+    check("((x<<'1'\n$(rm -r y)))", "rm");
+    check("((x<<\"1\"\n`rm -r y`))", "rm");
     check("echo $((rm -r x))", "");
 }
 
@@ -405,6 +409,40 @@ fn a_concern_has_the_reasons_in_order() {
 }
 
 #[test]
+fn arithmetic_hides_no_other_doubt_than_that_of_a_here_document() {
+    let nested = |begin: &str| {
+        let (open, close) = ("$( ".repeat(30), " )".repeat(30));
+        format!("(({begin} {open}rm -r y{close}))")
+    };
+    check(&nested("x<<1,"), "all");
+    check(&nested("x<<1\n"), "all");
+    check(&nested("x<<$y,"), "all");
+    check("((x<<2, $(a 'b)))", "all");
+    check("((x = 1<<2, y <<= $z))", "");
+}
+
+#[test]
+fn a_case_is_the_reason_of_its_doubt() {
+    let policy = policy();
+    for line in [
+        "case x in x) echo y;; esac",
+        "if case x in x) true;; esac; then y; fi",
+        "(case x in x) echo y;; esac)",
+        "$(case x in x) echo y;; esac)",
+        "case x in (x) echo y;; esac",
+        "case $x in a) b;; c) d;; esac",
+    ] {
+        let line = Command::Shell(line.to_owned());
+        let concern = policy.concern(&line).expect("it is doubted");
+        let expect = Some("what a `case` runs is not looked for");
+        assert_eq!(concern.doubt, expect, "{line:?}");
+    }
+    let line = Command::Shell("echo x)".to_owned());
+    let concern = policy.concern(&line).expect("it is doubted");
+    assert_eq!(concern.doubt, Some("a `)` has no `(`"));
+}
+
+#[test]
 fn a_long_command_is_compared_in_time() {
     let policy = policy();
     for (first, part) in [
@@ -421,6 +459,7 @@ fn a_long_command_is_compared_in_time() {
         ("", "xargs "),
         ("", "xargs -I{} "),
         ("", "su -ca "),
+        ("case a in ", "b) "),
         ("command ", "builtin "),
     ] {
         grow_with_length(part, 1_500, |times| {
