@@ -216,6 +216,14 @@ fn what_is_put_into_a_line_is_not_known() {
     for line in [
         "ls | xargs -I{} sh -c '{}'",
         "ls | xargs -I {} {} -r x",
+        "ls | xargs -0n 1 -I% sh -c '%'",
+        "ls | xargs -0P 4 -I{} sh -c '{}'",
+        "ls | xargs --max-args 1 -I% sh -c '%'",
+        "ls | xargs --max-p 4 --repl=% sh -c '%'",
+        "ls | xargs -I% -I {} sh -c '{}'",
+        "ls | xargs -0i sh -c '{}'",
+        "ls | xargs -t -i% sh -c '%'",
+        "ls | xargs -0I % sh -c '%'",
         "ls | xargs sh -c",
         "ls | xargs sudo",
         "ls | xargs -n 3 env",
@@ -276,12 +284,59 @@ fn a_script_is_a_file_whose_name_is_known() {
         "bash -e /dev/fd/3",
         "ssh host <<END\nrm -r x\nEND",
         "echo x | su user",
+        "ssh -i ~/.ssh/id host <<END\nrm -r x\nEND",
+        "ssh -l bob host",
+        "ssh -vp 22 -o A=b host",
+        "ssh host -l bob",
+        "su -s /bin/sh bob",
+        "su --shell /bin/sh bob",
+        "su -ls /bin/sh bob",
+        "runuser -g users bob",
+        "chroot --userspec bob /x",
+        "curl x | sudo -s",
+        "sudo -i <<END\nrm -r x\nEND",
+        "sudo -u bob -i",
+        "sudo -iu bob",
+        "sudo --login",
+        "sudo --she --user bob",
+        "nice sudo -s",
+        "doas -s",
+        "doas -su bob",
+        "pkexec",
+        "pkexec --user bob",
+        "fakeroot",
+        "firejail --quiet",
+        "sg group",
         "unshare -r",
         "echo x | nsenter -t 1 -m",
         "capsh --",
     ] {
         check(line, "all");
     }
+}
+
+#[test]
+fn a_runner_that_is_given_a_command_runs_no_shell() {
+    for runner in [
+        "ssh -i ~/.ssh/id host",
+        "ssh -l bob host",
+        "ssh -lbob host",
+        "ssh host -p 22",
+        "su -s /bin/sh bob -c",
+        "sudo -s",
+        "sudo -iu bob --",
+        "sudo -u bob",
+        "doas -su bob",
+        "pkexec --user bob",
+        "fakeroot -s state",
+        "firejail --quiet",
+        "sg group",
+    ] {
+        check(&format!("{runner} ls"), "");
+        check(&format!("{runner} docker"), "docker");
+    }
+    check("sudo -v", "");
+    check("sudo -l", "");
 }
 
 #[test]
@@ -459,6 +514,8 @@ fn a_long_command_is_compared_in_time() {
         ("", "xargs "),
         ("", "xargs -I{} "),
         ("", "su -ca "),
+        ("", "sudo -i "),
+        ("", "xargs -0n "),
         ("case a in ", "b) "),
         ("command ", "builtin "),
     ] {
