@@ -424,6 +424,21 @@ fn all_arguments_together_fit_into_a_record() {
 }
 
 #[test]
+fn the_digits_of_a_number_count_as_they_are_passed_on() {
+    let mut place = Place::new(&json!([tool(&json!({ "program": ["p", "{b}"] }))]));
+    let mut refused = |digits: usize| {
+        let number = format!("0.1{}", "0".repeat(digits - 1));
+        let body = call(1, Client::Plain, "t", &json!({ "b": ["ARGUMENT"] }));
+        let body = body.replace("\"ARGUMENT\"", &number);
+        let reply = place.host.ask(&mut place.world, &body).to_string();
+        reply.contains("bytes long as JSON, they have to be at most 524288 together")
+    };
+    assert!(refused(700_000));
+    assert!(refused(524_288 - "[0.]".len() + 1));
+    assert!(!refused(524_288 - "[0.]".len()));
+}
+
+#[test]
 fn arguments_of_too_many_parts_are_refused_in_words() {
     let items = json!({ "items": { "anyOf": [{ "type": "string" }, { "type": "null" }, { "type": "object" }] } });
     let schema = json!({ "type": "object", "properties": { "a": items } });

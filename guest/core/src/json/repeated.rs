@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::limits::JSON_LEVELS;
+
 /// Where in JSON a member is whose name stands in its object before, as a person writes it, such as `a.b[2].c`; `None`
 /// where there is none.
 ///
 /// A reader that keeps the last one, as `serde_json` does, and one that keeps the first read different things in the same
 /// text: then what was checked here is not what the other one gets.
 pub(crate) fn repeated(json: &str) -> Option<String> {
-    first(json, usize::MAX)
+    first(json, JSON_LEVELS)
 }
 
 /// As [`repeated`], of the members of the outermost object alone.
@@ -16,13 +18,20 @@ pub(crate) fn repeated_outside(json: &str) -> Option<String> {
     first(json, 1)
 }
 
-/// The first such place that is in at most this many objects and arrays.
+/// The first such place that is in at most this many objects and arrays. Of what is deeper nothing is kept.
 fn first(json: &str, depth: usize) -> Option<String> {
     let mut open: Vec<Open> = Vec::new();
+    // In how many more objects and arrays this is.
+    let mut deeper: usize = 0;
     let mut rest = json;
     while let Some(character) = rest.chars().next() {
         let mut length = character.len_utf8();
-        match (character, open.last_mut()) {
+        let is_full = open.len() >= depth;
+        let inner = open.last_mut().filter(|_| deeper == 0);
+        match (character, inner) {
+            ('{' | '[', _) if deeper > 0 => deeper += 1,
+            ('}' | ']', _) if deeper > 0 => deeper -= 1,
+            ('{' | '[', _) if is_full => deeper = 1,
             ('{', _) => open.push(Open::object()),
             ('[', _) => open.push(Open::Array { index: 0 }),
             ('}' | ']', _) => {
@@ -31,8 +40,7 @@ fn first(json: &str, depth: usize) -> Option<String> {
             (',', Some(inner)) => inner.go_on(),
             ('"', inner) => {
                 length = string_length(rest);
-                let is_again = inner.is_some_and(|inner| inner.is_again(&rest[..length]));
-                if is_again && open.len() <= depth {
+                if inner.is_some_and(|inner| inner.is_again(&rest[..length])) {
                     return Some(place(&open));
                 }
             }
@@ -117,6 +125,7 @@ fn place(open: &[Open]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{repeated, repeated_outside};
+    use crate::limits::JSON_LEVELS;
 
     fn check(json: &str, expect: Option<&str>) {
         assert_eq!(repeated(json).as_deref(), expect, "{json}");
@@ -155,8 +164,23 @@ mod tests {
     }
 
     #[test]
-    fn how_deep_it_is_nested_does_not_matter() {
-        let json = format!("{}{{\"a\":1,\"a\":1}}", "[".repeat(100_000));
-        assert!(repeated(&json).is_some_and(|place| place.ends_with("[0].a")));
+    fn what_is_deeper_than_any_reader_goes_is_not_looked_at() {
+        let nested = |levels: usize| {
+            let (open, close) = ("[".repeat(levels - 1), "]".repeat(levels - 1));
+            format!(r#"{open}{{"a":1,"a":1}}{close}"#)
+        };
+        assert!(repeated(&nested(JSON_LEVELS)).is_some_and(|place| place.ends_with("[0].a")));
+        let deeper = nested(JSON_LEVELS + 1);
+        assert_eq!(repeated(&deeper), None);
+        assert!(serde_json::from_str::<serde_json::Value>(&deeper).is_err());
+        assert_eq!(repeated(&"[".repeat(1_000_000)), None);
+    }
+
+    #[test]
+    fn what_is_deep_hides_nothing_that_is_not() {
+        let (open, close) = ("[{\"a\":".repeat(100_000), "}]".repeat(100_000));
+        let json = format!(r#"{{"a":{open}1{close},"b":[1,{{"c":1,"c":2}}],"b":3}}"#);
+        check(&json, Some("b[1].c"));
+        assert_eq!(repeated_outside(&json).as_deref(), Some("b"));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::call_tool::Call;
@@ -103,13 +104,14 @@ impl<'a> Called<'a> {
     }
 
     /// The same arguments, where they are not too long to be looked at any further; the text that tells the model so
-    /// otherwise. Measures the JSON and not the strings: one control character is six bytes in a record.
+    /// otherwise. Measures the JSON and not the strings: one control character is six bytes in a record. A number counts
+    /// as it is passed on: of a few bytes of value there may be any number of digits.
     pub(super) fn measured(self, arguments: Given) -> Result<Given, String> {
-        let bytes: usize = arguments
-            .values
-            .values()
-            .map(|it| it.to_string().len())
-            .sum();
+        let length = |(name, value): (&String, &Value)| match arguments.written(name) {
+            Some(written) => written.len(),
+            None => value.to_string().len(),
+        };
+        let bytes: usize = arguments.values.iter().map(length).sum();
         if bytes <= ARGUMENTS_BYTES {
             return Ok(arguments);
         }

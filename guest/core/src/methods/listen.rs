@@ -146,7 +146,7 @@ fn wants_tools(filter: &Filter<'_>) -> Result<bool, RpcError> {
     })
 }
 
-/// The ids of the tasks that are asked for, as they came; `None` where no tasks are.
+/// The ids of the tasks that are asked for, each once; `None` where no tasks are.
 fn task_ids(filter: &Filter<'_>, client: Client) -> Result<Option<Vec<String>>, RpcError> {
     let Some(raw) = filter.task_ids else {
         return Ok(None);
@@ -155,24 +155,37 @@ fn task_ids(filter: &Filter<'_>, client: Client) -> Result<Option<Vec<String>>, 
         return Err(RpcError::TasksUndeclared);
     }
     match read(raw) {
-        Ok(ids) => Ok(Some(ids)),
+        Ok(ids) => distinct(ids).map(Some),
         Err(_) => Err(RpcError::InvalidParams(
             "`taskIds` has to be an array of strings".to_owned(),
         )),
     }
 }
 
-/// Those of the tasks that the caller may see, in the order in which it named them. Of too many names the first ones are
-/// looked up, whatever they name: the acknowledgement says which tasks it is told of.
+/// The ids without those that stand there again. Too many are refused, and not cut: the acknowledgement says which tasks
+/// are listened to, but not why another one is not, and who misses one there takes it for unknown.
+fn distinct(ids: Vec<String>) -> Result<Vec<String>, RpcError> {
+    let mut seen = BTreeSet::new();
+    let ids: Vec<String> = ids
+        .into_iter()
+        .filter(|id| seen.insert(id.clone()))
+        .collect();
+    match ids.len() {
+        ..=LISTENED_TASKS => Ok(ids),
+        many => Err(RpcError::InvalidParams(format!(
+            "`taskIds` has {many} ids, a subscription may name at most {LISTENED_TASKS}"
+        ))),
+    }
+}
+
+/// Those of the tasks that the caller may see, in the order in which it named them.
 fn watched(
     world: &mut impl World,
     cx: &Context,
     texts: &[String],
 ) -> Result<Vec<Watched>, RpcError> {
-    let mut seen = BTreeSet::new();
     let mut tasks = Vec::new();
-    let distinct = texts.iter().filter(|text| seen.insert(*text));
-    for text in distinct.take(LISTENED_TASKS) {
+    for text in texts {
         match lookup(world, cx, text) {
             Ok(loaded) => tasks.push(Watched {
                 task: loaded.facts.id.clone(),

@@ -5,7 +5,7 @@ use super::line::{self, Script};
 use super::pattern::{Candidate, End, Place};
 use super::programs::{
     Kind, announces_line, attached_line, hides, is, is_more_than_runner, is_run_variable,
-    is_runner, is_word_before_builtins,
+    is_runner, is_word_before_builtins, option_with_value, takes_next, wants_shell,
 };
 use super::shell::{Told, names_file, told};
 use super::word::{Piece, Word};
@@ -68,7 +68,7 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
         return visitor.doubt(UNKNOWN_NAME);
     };
     if name == "case" {
-        return visitor.doubt("what a `case` runs is not looked for");
+        return visitor.doubt(line::CASE);
     }
     visitor.candidate(&Candidate {
         words,
@@ -159,7 +159,7 @@ fn filled(name: &str, arguments: &[Word]) -> Vec<Word> {
     };
     let filled = arguments.iter().enumerate().map(|(place, word)| match own {
         // It belongs to the option before it.
-        Some(own) if own == place => Word::literal("-I"),
+        Some(own) if own == place => Word::literal("-"),
         _ => word.filled(&marker, &piece),
     });
     filled.collect()
@@ -167,30 +167,28 @@ fn filled(name: &str, arguments: &[Word]) -> Vec<Word> {
 
 /// What `xargs` puts in the place of, and where that is named if in a word of its own.
 fn marker(arguments: &[Word]) -> Option<(String, Option<usize>)> {
-    // Those of its options that are followed by a word of their own.
-    let takes_word = |word: &Word| {
-        word.text()
-            .is_some_and(|text| text.len() == 2 && text.ends_with(|it| "adEILnPs".contains(it)))
-    };
+    let takes_word = |word: &Word| takes_next("xargs", &word.line());
     let is_own = |place: &usize| {
         let before = place.checked_sub(1).map(|before| &arguments[before]);
         arguments[*place].beginning().starts_with('-') || before.is_some_and(takes_word)
     };
-    let mut own = (0..arguments.len()).take_while(is_own);
-    own.find_map(|place| {
+    let own = (0..arguments.len()).take_while(is_own);
+    let named = own.filter_map(|place| {
         let text = arguments[place].line();
         if let Some(long) = text.strip_prefix("--") {
             let (name, marker) = long.split_once('=').unwrap_or((long, "{}"));
-            return (name == "replace").then(|| (marker.to_owned(), None));
+            let is_it = !name.is_empty() && "replace".starts_with(name);
+            return is_it.then(|| (marker.to_owned(), None));
         }
-        let (_, rest) = text.strip_prefix('-')?.split_once(['I', 'i'])?;
-        let next = arguments.get(place + 1);
-        match (rest, text.contains('I')) {
-            ("", true) => Some((next?.line(), Some(place + 1))),
-            ("", false) => Some(("{}".to_owned(), None)),
-            (rest, _) => Some((rest.to_owned(), None)),
+        match option_with_value("xargs", &text)? {
+            ('I', "") => Some((arguments.get(place + 1)?.line(), Some(place + 1))),
+            ('i', "") => Some(("{}".to_owned(), None)),
+            ('I' | 'i', marker) => Some((marker.to_owned(), None)),
+            _ => None,
         }
-    })
+    });
+    // Of several the last one counts.
+    named.last()
 }
 
 /// Shows what a runner runs. Which of its arguments are its own is not looked for, so any may begin the command.
@@ -213,7 +211,13 @@ fn visit_runner(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut imp
     if visitor.knows_enough() {
         return;
     }
-    let others: Vec<&Word> = arguments.iter().filter(|word| !is_own(word)).collect();
+    let is_value = |place: usize| {
+        let before = place.checked_sub(1).map(|before| arguments[before].line());
+        before.is_some_and(|before| takes_next(name, &before))
+    };
+    let others = arguments.iter().enumerate();
+    let others = others.filter(|(place, word)| !is_own(word) && !is_value(*place));
+    let others: Vec<&Word> = others.map(|(_, word)| word).collect();
     if let Some(why) = doubt(name, arguments, &others) {
         visitor.doubt(why);
     }
@@ -252,7 +256,9 @@ fn doubt(name: &str, arguments: &[Word], others: &[&Word]) -> Option<&'static st
     }
     let announces = |word: &Word| announces_line(name, &word.line());
     let is_told = others.len() > usize::from(is(name, Kind::ShellBehindOwn));
-    if is(name, Kind::ShellElse) && !is_told && !arguments.iter().any(announces) {
+    let asks_for_shell = |word: &Word| wants_shell(name, &word.line());
+    let may_be_shell = is(name, Kind::ShellElse) || arguments.iter().any(asks_for_shell);
+    if may_be_shell && !is_told && !arguments.iter().any(announces) {
         return Some(UNCLEAR_SHELL);
     }
     let is_read = match others.last() {

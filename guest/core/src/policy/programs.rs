@@ -136,10 +136,14 @@ const PROGRAMS: [(Kind, &[&str]); 9] = [
     (
         Kind::ShellElse,
         &[
-            "chroot", "linux32", "linux64", "nsenter", "runuser", "setarch", "ssh", "su", "unshare",
+            "chroot", "fakeroot", "firejail", "linux32", "linux64", "nsenter", "pkexec", "runuser",
+            "setarch", "sg", "ssh", "su", "unshare",
         ],
     ),
-    (Kind::ShellBehindOwn, &["chroot", "runuser", "ssh", "su"]),
+    (
+        Kind::ShellBehindOwn,
+        &["chroot", "runuser", "sg", "ssh", "su"],
+    ),
     (Kind::ShellBehindDashes, &["capsh"]),
 ];
 
@@ -153,6 +157,54 @@ const LINE_OPTIONS: [(&str, &str, &[&str]); 7] = [
     ("start-stop-daemon", "ax", &["exec", "startas"]),
     ("su", "c", &["command", "session-command"]),
 ];
+
+/// The options of runners that are followed by a value of their own, as far as it matters which words are a command:
+/// letters, and long names. `xargs` has letters here, too, whose value is at most the rest of their word.
+const VALUE_OPTIONS: [(&str, &str, &[&str]); 9] = [
+    ("chroot", "", &["groups", "userspec"]),
+    ("doas", "aCu", &[]),
+    ("fakeroot", "bfils", &["faked", "fd-base", "lib"]),
+    ("pkexec", "", &["user"]),
+    ("runuser", "gGsw", SU_VALUES),
+    ("ssh", "BbcDEeFIiJLlmOoPpQRSWw", &[]),
+    ("su", "gGsw", SU_VALUES),
+    ("sudo", "aCcDghpRrTtUu", SUDO_VALUES),
+    ("xargs", "adEeIiLlnPs", XARGS_VALUES),
+];
+
+/// Those of `xargs` among them.
+const REST_OF_WORD: &str = "eil";
+
+const SU_VALUES: &[&str] = &["group", "shell", "supp-group", "whitelist-environment"];
+
+const SUDO_VALUES: &[&str] = &[
+    "auth-type",
+    "chdir",
+    "chroot",
+    "close-from",
+    "command-timeout",
+    "group",
+    "host",
+    "login-class",
+    "other-user",
+    "prompt",
+    "role",
+    "type",
+    "user",
+];
+
+const XARGS_VALUES: &[&str] = &[
+    "arg-file",
+    "delimiter",
+    "max-args",
+    "max-chars",
+    "max-procs",
+    "process-slot-var",
+];
+
+/// The options with which a runner runs a shell where it is given no command: letters, and long names.
+const SHELL_OPTIONS: [(&str, &str, &[&str]); 2] =
+    [("doas", "s", &[]), ("sudo", "is", &["login", "shell"])];
 
 /// What makes something run later, or makes words stand for others, in a way that is not followed: with one of these
 /// options, or always where there are none.
@@ -194,7 +246,10 @@ pub(super) fn is_more_than_runner(name: &str) -> bool {
         Kind::ShellElse,
         Kind::ShellBehindDashes,
     ];
-    name == "eval" || kinds.iter().any(|kind| is(name, *kind)) || has_line_options(name)
+    name == "eval"
+        || kinds.iter().any(|kind| is(name, *kind))
+        || has_line_options(name)
+        || has_shell_options(name)
 }
 
 /// Whether its arguments may have a program of the shell itself run.
@@ -242,6 +297,45 @@ pub(super) fn announces_line(name: &str, argument: &str) -> bool {
         }
         None => option_letters(argument).contains(is_one_of(letters)),
     })
+}
+
+/// The first option in this argument that has a value, and what of that stands in the same word.
+pub(super) fn option_with_value<'a>(name: &str, argument: &'a str) -> Option<(char, &'a str)> {
+    let (_, letters, _) = VALUE_OPTIONS.iter().find(|(other, ..)| *other == name)?;
+    let cluster = option_letters(argument);
+    let place = cluster.find(is_one_of(letters))?;
+    let letter = cluster[place..].chars().next()?;
+    Some((letter, &cluster[place + letter.len_utf8()..]))
+}
+
+/// Whether an argument is, or ends with, an option whose value is the next word.
+pub(super) fn takes_next(name: &str, argument: &str) -> bool {
+    if let Some(long) = argument.strip_prefix("--") {
+        let row = VALUE_OPTIONS.iter().find(|(other, ..)| *other == name);
+        return row.is_some_and(|(.., names)| begins_one_of(names, long));
+    }
+    match option_with_value(name, argument) {
+        Some((letter, "")) => name != "xargs" || !REST_OF_WORD.contains(letter),
+        Some(_) | None => false,
+    }
+}
+
+/// Whether with this argument it runs a shell where it is given no command.
+pub(super) fn wants_shell(name: &str, argument: &str) -> bool {
+    let row = SHELL_OPTIONS.iter().find(|(other, ..)| *other == name);
+    row.is_some_and(|(_, letters, names)| match argument.strip_prefix("--") {
+        Some(long) => begins_one_of(names, long),
+        None => option_letters(argument).contains(is_one_of(letters)),
+    })
+}
+
+/// Whether this is one of the names, or a short form of one.
+fn begins_one_of(names: &[&str], short: &str) -> bool {
+    !short.is_empty() && names.iter().any(|name| name.starts_with(short))
+}
+
+fn has_shell_options(name: &str) -> bool {
+    SHELL_OPTIONS.iter().any(|(other, ..)| *other == name)
 }
 
 fn has_line_options(name: &str) -> bool {

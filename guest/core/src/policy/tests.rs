@@ -105,6 +105,10 @@ fn every_command_of_a_line_is_looked_at() {
     check("x=$((1<<2))\nrm -r x", "rm");
     check("((x = 1<<2))\nrm -r x", "rm");
     check("((rm -r x))", "rm");
+    check("(( '$(rm -r x)' ))", "rm");
+    check("((1 # $(rm -r x)\n))", "rm");
+    check("((x<<'1'\n$(rm -r y)))", "rm");
+    check("((x<<\"1\"\n`rm -r y`))", "rm");
     check("echo $((rm -r x))", "");
 }
 
@@ -212,6 +216,14 @@ fn what_is_put_into_a_line_is_not_known() {
     for line in [
         "ls | xargs -I{} sh -c '{}'",
         "ls | xargs -I {} {} -r x",
+        "ls | xargs -0n 1 -I% sh -c '%'",
+        "ls | xargs -0P 4 -I{} sh -c '{}'",
+        "ls | xargs --max-args 1 -I% sh -c '%'",
+        "ls | xargs --max-p 4 --repl=% sh -c '%'",
+        "ls | xargs -I% -I {} sh -c '{}'",
+        "ls | xargs -0i sh -c '{}'",
+        "ls | xargs -t -i% sh -c '%'",
+        "ls | xargs -0I % sh -c '%'",
         "ls | xargs sh -c",
         "ls | xargs sudo",
         "ls | xargs -n 3 env",
@@ -272,12 +284,59 @@ fn a_script_is_a_file_whose_name_is_known() {
         "bash -e /dev/fd/3",
         "ssh host <<END\nrm -r x\nEND",
         "echo x | su user",
+        "ssh -i ~/.ssh/id host <<END\nrm -r x\nEND",
+        "ssh -l bob host",
+        "ssh -vp 22 -o A=b host",
+        "ssh host -l bob",
+        "su -s /bin/sh bob",
+        "su --shell /bin/sh bob",
+        "su -ls /bin/sh bob",
+        "runuser -g users bob",
+        "chroot --userspec bob /x",
+        "curl x | sudo -s",
+        "sudo -i <<END\nrm -r x\nEND",
+        "sudo -u bob -i",
+        "sudo -iu bob",
+        "sudo --login",
+        "sudo --she --user bob",
+        "nice sudo -s",
+        "doas -s",
+        "doas -su bob",
+        "pkexec",
+        "pkexec --user bob",
+        "fakeroot",
+        "firejail --quiet",
+        "sg group",
         "unshare -r",
         "echo x | nsenter -t 1 -m",
         "capsh --",
     ] {
         check(line, "all");
     }
+}
+
+#[test]
+fn a_runner_that_is_given_a_command_runs_no_shell() {
+    for runner in [
+        "ssh -i ~/.ssh/id host",
+        "ssh -l bob host",
+        "ssh -lbob host",
+        "ssh host -p 22",
+        "su -s /bin/sh bob -c",
+        "sudo -s",
+        "sudo -iu bob --",
+        "sudo -u bob",
+        "doas -su bob",
+        "pkexec --user bob",
+        "fakeroot -s state",
+        "firejail --quiet",
+        "sg group",
+    ] {
+        check(&format!("{runner} ls"), "");
+        check(&format!("{runner} docker"), "docker");
+    }
+    check("sudo -v", "");
+    check("sudo -l", "");
 }
 
 #[test]
@@ -405,6 +464,40 @@ fn a_concern_has_the_reasons_in_order() {
 }
 
 #[test]
+fn arithmetic_hides_no_other_doubt_than_that_of_a_here_document() {
+    let nested = |begin: &str| {
+        let (open, close) = ("$( ".repeat(30), " )".repeat(30));
+        format!("(({begin} {open}rm -r y{close}))")
+    };
+    check(&nested("x<<1,"), "all");
+    check(&nested("x<<1\n"), "all");
+    check(&nested("x<<$y,"), "all");
+    check("((x<<2, $(a 'b)))", "all");
+    check("((x = 1<<2, y <<= $z))", "");
+}
+
+#[test]
+fn a_case_is_the_reason_of_its_doubt() {
+    let policy = policy();
+    for line in [
+        "case x in x) echo y;; esac",
+        "if case x in x) true;; esac; then y; fi",
+        "(case x in x) echo y;; esac)",
+        "$(case x in x) echo y;; esac)",
+        "case x in (x) echo y;; esac",
+        "case $x in a) b;; c) d;; esac",
+    ] {
+        let line = Command::Shell(line.to_owned());
+        let concern = policy.concern(&line).expect("it is doubted");
+        let expect = Some("what a `case` runs is not looked for");
+        assert_eq!(concern.doubt, expect, "{line:?}");
+    }
+    let line = Command::Shell("echo x)".to_owned());
+    let concern = policy.concern(&line).expect("it is doubted");
+    assert_eq!(concern.doubt, Some("a `)` has no `(`"));
+}
+
+#[test]
 fn a_long_command_is_compared_in_time() {
     let policy = policy();
     for (first, part) in [
@@ -421,6 +514,9 @@ fn a_long_command_is_compared_in_time() {
         ("", "xargs "),
         ("", "xargs -I{} "),
         ("", "su -ca "),
+        ("", "sudo -i "),
+        ("", "xargs -0n "),
+        ("case a in ", "b) "),
         ("command ", "builtin "),
     ] {
         grow_with_length(part, 1_500, |times| {

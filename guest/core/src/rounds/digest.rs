@@ -18,8 +18,13 @@ pub(super) fn digest_of_arguments(arguments: &Given) -> Digest {
     let mut text = String::new();
     write_object(&mut text, &arguments.values);
     // The commands differ of calls in which the same number is written in two ways.
-    for name in arguments.values.keys() {
-        text.extend(arguments.written(name));
+    let mut names: Vec<&String> = arguments.values.keys().collect();
+    names.sort();
+    for name in names {
+        if let Some(written) = arguments.written(name) {
+            let (name, length) = (Value::from(name.as_str()), written.len());
+            text.push_str(&format!("\n{name}={length}:{written}"));
+        }
     }
     digest(&text)
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
@@ -107,6 +109,29 @@ fn the_order_of_arguments_makes_no_difference_and_all_else_does() {
     assert_ne!(digest(r#"{"a":"1"}"#), digest(r#"{"a":1}"#));
     assert_ne!(digest(r#"{"a":"b\":\"c"}"#), digest(r#"{"a":"b"}"#));
     assert_ne!(digest(r#"{"a":[],"b":[]}"#), digest(r#"{"a":[[]]}"#));
+}
+
+#[test]
+fn which_argument_is_written_how_makes_a_difference() {
+    let digest = |text: &str| {
+        let arguments: BTreeMap<String, &RawValue> = serde_json::from_str(text).expect("JSON");
+        digest_of_arguments(&Given::read(arguments).expect("they can be read"))
+    };
+    let same = digest(r#"{"a":1.50,"b":1.5}"#);
+    assert_eq!(digest(r#"{"b":1.5, "a":1.50}"#), same);
+    for other in [
+        r#"{"a":1.5,"b":1.50}"#,
+        r#"{"a":1.5,"b":1.5}"#,
+        r#"{"a":1.50,"b":1.50}"#,
+        r#"{"a":1.500,"b":1.5}"#,
+    ] {
+        assert_ne!(digest(other), same, "{other}");
+    }
+    // Where one ends and the next one begins matters too.
+    assert_ne!(
+        digest(r#"{"a":1.0,"b":10.0,"c":[1.0]}"#),
+        digest(r#"{"a":1.01e0,"b":0.0,"c":[1.0]}"#)
+    );
 }
 
 #[test]

@@ -22,8 +22,8 @@ pub(crate) enum Claim {
     Ending(TaskId),
 }
 
-/// Reads what the key of a call of such a tool, whose entry is at `slot`, stands for at `now`. Where that is a task that has expired, its job
-/// is stopped.
+/// Reads what the key of a call of such a tool, whose entry is at `slot`, stands for at `now`. Where that is a task that has
+/// expired, its job is stopped.
 ///
 /// # Errors
 /// [`RpcError::Store`] and [`RpcError::Jobs`].

@@ -190,6 +190,20 @@ fn an_answer_that_is_too_long_does_not_fit() {
 }
 
 #[test]
+fn a_member_that_is_given_twice_is_named_in_short() {
+    let name = format!("a\u{202e}{}", "x".repeat(5_000));
+    let content = format!(r#"{{"{name}":1,"{name}":2}}"#);
+    let answer = format!(r#"{{"action":"accept","content":{content}}}"#);
+    let raw: &RawValue = serde_json::from_str(&answer).expect("JSON");
+    let why = fitting(&one(&json!({ "type": "string" })), raw).expect_err("it is there twice");
+    assert!(
+        why.starts_with("`content.a") && why.ends_with("` is given twice"),
+        "{why}"
+    );
+    assert!(!why.contains('\u{202e}') && why.len() < 300, "{why}");
+}
+
+#[test]
 fn a_misfit_says_what_would_fit() {
     for (field, wanted) in [
         (

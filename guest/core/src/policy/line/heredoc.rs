@@ -3,6 +3,14 @@
 use super::{Lexer, Quotes};
 use crate::policy::word::Word;
 
+/// That what ends one is only known when it is read.
+pub(super) const UNKNOWN_END: &str = "the end of a here-document is not known";
+
+const NO_END: &str = "a here-document has no end";
+
+/// All reasons for a doubt that is none where there is no here-document.
+pub(super) const REASONS: [&str; 2] = [UNKNOWN_END, NO_END];
+
 /// One whose text comes with the next line.
 #[derive(Debug)]
 pub(super) struct Heredoc {
@@ -55,7 +63,7 @@ impl Lexer {
             text.push('\n');
         }
         // A shell takes what there is. More probably nobody meant a here-document, and these are commands.
-        self.doubt("a here-document has no end");
+        self.doubt(NO_END);
         text
     }
 

@@ -10,7 +10,7 @@ mod cursor;
 mod expansion;
 mod heredoc;
 
-use super::limits::DEPTH;
+use super::limits::{DEPTH, RUNNER_LEVELS};
 use super::word::{Spread, Word};
 use cursor::Cursor;
 use heredoc::Heredoc;
@@ -26,6 +26,9 @@ pub(super) struct Script {
 
 /// Why nobody looks further.
 pub(super) const TOO_DEEP: &str = "it is nested too deeply";
+
+/// Why a line with a `case` is not taken apart.
+pub(super) const CASE: &str = "what a `case` runs is not looked for";
 
 /// Takes a line apart that is nested this deep in others.
 pub(super) fn read(line: &str, depth: u32) -> Script {
@@ -90,8 +93,12 @@ impl Lexer {
         }
     }
 
+    /// Keeps the first reason; one about a here-document, which may turn out to be none, gives way to any other.
     fn doubt(&mut self, why: &'static str) {
-        self.script.doubt.get_or_insert(why);
+        let doubt = &mut self.script.doubt;
+        if doubt.is_none_or(|known| heredoc::REASONS.contains(&known)) {
+            *doubt = Some(why);
+        }
     }
 
     /// Reads commands up to the end.
@@ -102,7 +109,7 @@ impl Lexer {
                 ')' if until == Until::Parenthesis => return self.finish(&mut command),
                 ')' => {
                     self.finish(&mut command);
-                    self.doubt("a `)` has no `(`");
+                    self.unopened();
                 }
                 '(' => {
                     self.finish(&mut command);
@@ -130,6 +137,19 @@ impl Lexer {
         }
     }
 
+    /// Says why a `)` cannot be understood to which there is no `(`: it may stand behind a pattern.
+    fn unopened(&mut self) {
+        let is = |words: &[Word], name: &str| {
+            words
+                .iter()
+                .any(|word| word.text().as_deref() == Some(name))
+        };
+        let mut commands = self.script.commands.iter();
+        let is_pattern =
+            self.script.doubt.is_none() && commands.any(|it| is(it, "case") && is(it, "in"));
+        self.doubt(if is_pattern { CASE } else { "a `)` has no `(`" });
+    }
+
     /// Reads a group whose parenthesis is open, or with a second one arithmetic. A shell that does not know the latter takes
     /// it for groups: the commands that would be in them count like those that are expanded.
     fn group(&mut self) {
@@ -139,9 +159,16 @@ impl Lexer {
         self.deeper(|lexer| {
             let Script { commands, doubt } = read(&text, lexer.depth);
             // What shifts names no here-document.
-            let doubt = doubt.filter(|_| !text.contains("<<"));
+            let doubt = doubt.filter(|why| !heredoc::REASONS.contains(why));
             lexer.take_in(Script { commands, doubt });
         });
+        // Where a shell computes, nothing that hides a substitution from one that does not keeps it from being made. It
+        // counts as several levels, as everything in it is then read twice.
+        if text.contains(['\'', '#', '\\']) || text.contains("<<") {
+            self.depth += RUNNER_LEVELS;
+            self.expanded(&text);
+            self.depth -= RUNNER_LEVELS;
+        }
     }
 
     /// Reads a group or a substitution, whose parenthesis is open.
@@ -188,7 +215,7 @@ impl Lexer {
                     is_indented: kind == Next::IndentedDelimiter,
                     is_literal: is_quoted,
                 }),
-                None => self.doubt("the end of a here-document is not known"),
+                None => self.doubt(heredoc::UNKNOWN_END),
             },
         }
     }

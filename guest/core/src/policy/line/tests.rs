@@ -148,4 +148,6 @@ fn a_long_line_is_read_in_time() {
     closed("$((", "))");
     closed("((", "))");
     closed("(( $( ", ") ))");
+    closed("(( # $( ", ") ))");
+    closed("((<<1\n $( ", ") ))");
 }

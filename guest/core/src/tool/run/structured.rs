@@ -145,7 +145,8 @@ fn measure_schemas() -> Value {
         },
         "truncated": {
             "type": "boolean",
-            "description": "Whether it wrote more than the text shows.",
+            "description": "Whether it wrote more than the text shows; while it runs that is the last line \
+                at most, so that any output makes this true.",
         },
     })
 }
