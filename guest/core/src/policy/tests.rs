@@ -466,8 +466,8 @@ fn a_concern_has_the_reasons_in_order() {
 #[test]
 fn arithmetic_hides_no_other_doubt_than_that_of_a_here_document() {
     let nested = |begin: &str| {
-        let (open, close) = ("$( ".repeat(30), " )".repeat(30));
-        format!("(({begin} {open}rm -r y{close}))")
+        let (open, close) = ("$(echo ".repeat(30), ")".repeat(30));
+        format!("(({begin} {open}$(rm -r y){close}))")
     };
     check(&nested("x<<1,"), "all");
     check(&nested("x<<1\n"), "all");

@@ -127,11 +127,6 @@ fn which_argument_is_written_how_makes_a_difference() {
     ] {
         assert_ne!(digest(other), same, "{other}");
     }
-    // Where one ends and the next one begins matters too.
-    assert_ne!(
-        digest(r#"{"a":1.0,"b":10.0,"c":[1.0]}"#),
-        digest(r#"{"a":1.01e0,"b":0.0,"c":[1.0]}"#)
-    );
 }
 
 #[test]
