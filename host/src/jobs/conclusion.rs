@@ -12,8 +12,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
-use rustix::fs::{Access, AtFlags, Stat, accessat, statat};
-use rustix::io::Errno;
+use rustix::fs::{Access, AtFlags, accessat};
 
 use super::directory::{JobDirectory, RESERVE, aside_prefix, decode, encode, is_damage, is_later};
 use super::files;
@@ -87,6 +86,10 @@ impl JobDirectory {
 
     /// Moves an outcome out of the way that is not `believed`.
     pub(crate) fn disown_outcome(&self, believed: Believed) -> io::Result<()> {
+        // Not read: what it says counts for nothing, and the job may have closed it to all.
+        if believed == Believed::Nothing {
+            return self.put_aside(OUTCOME, |_aside| false);
+        }
         match self.outcome() {
             Ok(None) => Ok(()),
             Err(error) if !is_later(&error) => Err(error),
@@ -102,15 +105,6 @@ impl JobDirectory {
             return Ok(false);
         };
         Ok((reserve.st_dev, reserve.st_ino) != (outcome.st_dev, outcome.st_ino))
-    }
-
-    /// What the system says of a name, links not followed; `None` where there is none.
-    fn stat(&self, name: &str) -> io::Result<Option<Stat>> {
-        match statat(self.dir(), name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// How the job ended, if that is known. One that cannot be understood is moved out of the way: it is written in
@@ -143,7 +137,7 @@ impl JobDirectory {
     }
 
     /// Writes the outcome into the room that was reserved for it, unless there is one by now; power-safe on return. For
-    /// the supervisor only.
+    /// the supervisor, and for whoever says that there will be none.
     ///
     /// There is one where somebody took this supervisor for dead, since the file `alive` was not its own any more: who
     /// has read that is not told anything else. One that the job itself has written is disowned before this.
@@ -191,7 +185,7 @@ impl JobDirectory {
 
     fn open_reserve(&self) -> io::Result<File> {
         match files::overwrite(self.dir(), RESERVE) {
-            Err(error) if files::is_other_kind(&error) => {
+            Err(error) if files::is_other_kind(&error) || files::is_forbidden(&error) => {
                 self.put_aside(RESERVE, |_aside| false)?;
                 files::overwrite(self.dir(), RESERVE)
             }

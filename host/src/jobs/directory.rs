@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use cap_std::fs::Dir;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::AsFd;
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, statat};
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -157,8 +158,8 @@ impl JobDirectory {
     /// Whether the supervisor lives. Ask this first: only when it is dead does an outcome, or that there
     /// is none, mean anything.
     ///
-    /// A supervisor whose `alive` somebody deleted or replaced looks dead too, so whoever buries its job looks for it
-    /// among the processes.
+    /// A supervisor whose `alive` somebody deleted, replaced or closed to all looks dead too, so whoever buries its job
+    /// looks for it among the processes.
     pub(crate) fn liveness(&self) -> io::Result<Liveness> {
         let Some(mut fifo) = files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)? else {
             return Ok(Liveness::Dead);
@@ -174,22 +175,37 @@ impl JobDirectory {
     /// Waits until a supervisor that seemed to live is gone, which it is at once where it was in its last instant. Whether
     /// it is, after [`LAST_INSTANT`] at most.
     pub(crate) fn is_gone_soon(&self, alive: &File) -> io::Result<bool> {
-        let limit = Timespec::try_from(LAST_INSTANT).expect("it is a few seconds");
-        match poll(&mut [PollFd::new(alive, PollFlags::IN)], Some(&limit)) {
-            // What is told by a look in any case.
-            Ok(_) | Err(Errno::INTR) => Ok(matches!(self.liveness()?, Liveness::Dead)),
-            Err(error) => Err(error.into()),
+        let deadline = Instant::now() + LAST_INSTANT;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let limit = Timespec::try_from(left).expect("it is a few seconds");
+            match poll(&mut [PollFd::new(alive, PollFlags::IN)], Some(&limit)) {
+                // What is told by a look in any case.
+                Ok(_) => return Ok(matches!(self.liveness()?, Liveness::Dead)),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 
     /// Whether this, which its supervisor holds, is what others take for a sign that it lives.
     pub(crate) fn has_as_alive(&self, held: impl AsFd) -> io::Result<bool> {
         let held = rustix::fs::fstat(held)?;
-        let Some(named) = files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)? else {
-            return Ok(false);
-        };
-        let named = rustix::fs::fstat(named)?;
-        Ok((held.st_dev, held.st_ino) == (named.st_dev, named.st_ino))
+        // Not opened: others may be kept from that by its mode alone, and take this supervisor for dead.
+        Ok(self.stat(ALIVE)?.is_some_and(|named| {
+            FileType::from_raw_mode(named.st_mode) == FileType::Fifo
+                && Mode::from_raw_mode(named.st_mode).contains(Mode::RUSR)
+                && (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
+        }))
+    }
+
+    /// What the system says of a name, links not followed; `None` where there is none.
+    pub(super) fn stat(&self, name: &str) -> io::Result<Option<Stat>> {
+        match statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Opens `control` for the supervisor, so that it is never at end of file.
@@ -204,10 +220,6 @@ impl JobDirectory {
             Ok(_) => return Ok(Wakened::Unreachable),
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
                 return self.wakened_later();
-            }
-            // Somebody has changed its mode.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                return Ok(Wakened::Unreachable);
             }
             Err(error) => return Err(error),
         };
@@ -318,16 +330,22 @@ impl JobDirectory {
         }
     }
 
-    /// Whether the file `alive` is there, or another FIFO in its place.
+    /// Whether the file `alive` is there and may be opened, or another FIFO in its place.
     pub(crate) fn has_alive(&self) -> io::Result<bool> {
         Ok(files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)?.is_some())
     }
 
-    /// Whether somebody listens to the file `control`: a supervisor does as long as it lives.
+    /// Whether somebody may listen to the file `control`: a supervisor does as long as it lives.
     pub(crate) fn is_listened_to(&self) -> io::Result<bool> {
-        match files::open_fifo(&self.dir, CONTROL, OFlags::WRONLY) {
+        match files::open(&self.dir, CONTROL, OFlags::WRONLY) {
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(false),
-            other => Ok(other?.is_some()),
+            // Nobody can tell.
+            Err(error) if files::is_forbidden(&error) => Ok(true),
+            Err(error) if files::is_other_kind(&error) => Ok(false),
+            other => match other? {
+                Some(file) => files::is_fifo(file),
+                None => Ok(false),
+            },
         }
     }
 
@@ -449,10 +467,10 @@ pub(super) fn is_later(error: &io::Error) -> bool {
     error.kind() == ErrorKind::Unsupported && error.raw_os_error().is_none()
 }
 
-/// Whether what was read is not what anybody of us wrote, as opposed to what a later version wrote.
+/// Whether what was read is not what anybody of us wrote, or is closed to us, as opposed to what a later version wrote.
 pub(super) fn is_damage(error: &io::Error) -> bool {
     let kinds = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
-    kinds.contains(&error.kind()) || files::is_other_kind(error)
+    kinds.contains(&error.kind()) || files::is_other_kind(error) || files::is_forbidden(error)
 }
 
 /// What is in a file of ours, of at most so many bytes; `None` where it is not there, cannot be read or understood, or

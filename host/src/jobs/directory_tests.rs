@@ -118,11 +118,31 @@ fn a_supervisor_that_has_gone_is_not_waited_for_and_one_that_stays_is_not_taken_
     );
     assert!(directory.has_as_alive(&held).expect("it is there"));
     drop(held);
+    let before = Instant::now();
     assert!(
         directory
             .is_gone_soon(&alive)
             .expect("it can be waited for")
     );
+    assert!(before.elapsed() < LAST_INSTANT);
+}
+
+#[test]
+fn a_sign_of_life_that_others_may_not_open_is_none() {
+    let (place, directory) = scratch();
+    native::make_fifo(directory.dir.as_fd(), c"alive").expect("the name is new");
+    let held = directory.hold_alive().expect("it is there");
+    let closed = std::os::unix::fs::PermissionsExt::from_mode(0);
+    std::fs::set_permissions(place.path().join(ALIVE), closed).expect("it is ours");
+    assert!(!directory.has_as_alive(&held).expect("it is not opened"));
+}
+
+#[test]
+fn what_a_mode_forbids_is_damage_and_what_the_system_forbids_is_not() {
+    assert!(is_damage(&Errno::ACCESS.into()));
+    for other in [Errno::PERM, Errno::ROFS, Errno::MFILE] {
+        assert!(!is_damage(&other.into()), "{other}");
+    }
 }
 
 #[test]

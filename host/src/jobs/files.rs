@@ -50,12 +50,13 @@ pub(crate) fn open(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<F
     }
 }
 
-/// Opens a FIFO without ever waiting for it; `None` where there is none of this name, whatever else there is.
+/// Opens a FIFO without ever waiting for it; `None` where there is none of this name that may be opened, whatever else
+/// there is.
 pub(crate) fn open_fifo(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<File>> {
     open_kind(dir, name, access, FileType::Fifo)
 }
 
-/// Opens a file for reading; `None` where there is none of this name, whatever else there is.
+/// Opens a file for reading; `None` where there is none of this name that may be opened, whatever else there is.
 pub(crate) fn open_file(dir: &Dir, name: &str) -> io::Result<Option<File>> {
     open_kind(dir, name, OFlags::RDONLY, FileType::RegularFile)
 }
@@ -64,10 +65,15 @@ fn open_kind(dir: &Dir, name: &str, access: OFlags, kind: FileType) -> io::Resul
     let file = match open(dir, name, access) {
         Ok(Some(file)) => file,
         Ok(None) => return Ok(None),
-        Err(error) if is_other_kind(&error) => return Ok(None),
+        Err(error) if is_other_kind(&error) || is_forbidden(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
     Ok((kind_of(&file)? == kind).then_some(file))
+}
+
+/// Whether what was opened is a FIFO.
+pub(crate) fn is_fifo(file: impl AsFd) -> io::Result<bool> {
+    Ok(kind_of(file)? == FileType::Fifo)
 }
 
 fn kind_of(file: impl AsFd) -> io::Result<FileType> {
@@ -78,6 +84,11 @@ fn kind_of(file: impl AsFd) -> io::Result<FileType> {
 pub(crate) fn is_other_kind(error: &io::Error) -> bool {
     let kinds = [Errno::LOOP, Errno::ISDIR].map(|kind| Some(kind.raw_os_error()));
     kinds.contains(&error.raw_os_error())
+}
+
+/// Whether a mode forbids what was asked for. All that is ours is made so that none does: somebody has changed it.
+pub(crate) fn is_forbidden(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::ACCESS.raw_os_error())
 }
 
 /// Reads a whole file, as [`read_at_most`], of [`FILE_BYTES`].

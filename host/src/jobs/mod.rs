@@ -10,7 +10,7 @@
 //!
 //! | name | what it is |
 //! |---|---|
-//! | `spec.jsonl` | when and where (boot, PID namespace) the job was asked for; what to run; which process the command is |
+//! | `spec.jsonl` | when and where (boot, PID and time namespace) the job was asked for; what to run; which process the command is, and which inode `control` is |
 //! | `alive` | a FIFO that somebody holds open for writing as long as the supervisor lives |
 //! | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
 //! | `stop` | a symbolic link whose target is the cause: one atomic step, the first one wins, no block needed |
@@ -32,7 +32,8 @@
 //! environment, kills them, and says what happened. Never is a job said to have ended while one of them lives; where
 //! processes cannot be listed, nothing is said but that nobody knows.
 //!
-//! A job runs as the same user, so it can do all of that too. What it writes of its own end is not believed while its
+//! A job runs as the same user, so it can do all of that too. What its mode closes to us counts as changed, and a
+//! directory is opened to its owner again. What it writes of its own end is not believed while its
 //! supervisor lives, and the supervisor puts its own in the place; after that it is believed only where everything looks
 //! as if a supervisor had written it, see module `conclusion`.
 //!

@@ -103,7 +103,7 @@ impl SupervisedJobs {
     /// job.
     fn find(&self, id: Uuid) -> io::Result<Option<JobDirectory>> {
         let name = id.to_string();
-        match self.jobs.open_dir(&name) {
+        match self.open_place(&name) {
             Ok(dir) => Ok(Some(JobDirectory::new(dir))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => match self.jobs.symlink_metadata(&name) {
@@ -117,6 +117,23 @@ impl SupervisedJobs {
                 _ => Err(error),
             },
         }
+    }
+
+    /// Opens a job's directory, which the job may have closed to its owner: it would be out of reach then.
+    fn open_place(&self, name: &str) -> io::Result<Dir> {
+        let opened = self.jobs.open_dir(name);
+        let is_closed = match &opened {
+            Ok(dir) => dir.dir_metadata()?.permissions().mode() & PRIVATE != PRIVATE,
+            Err(error) => files::is_forbidden(error),
+        };
+        if !is_closed {
+            return opened;
+        }
+        // Where it stays closed, that is what is said of it.
+        let _closed = self
+            .jobs
+            .set_permissions(name, Permissions::from_mode(PRIVATE));
+        self.jobs.open_dir(name)
     }
 
     /// Builds a directory and makes it the job's in one step, which succeeds for one caller only: this is
@@ -450,7 +467,7 @@ fn unique(what: &str, id: Uuid) -> String {
 }
 
 /// Open to the owner alone.
-const PRIVATE: u32 = 0o700;
+pub(super) const PRIVATE: u32 = 0o700;
 
 fn private() -> DirBuilder {
     let mut builder = DirBuilder::new();

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::lab::{Lab, eventually, mkfifo, processes_of, runs, shell};
 
 /// What a job has in its directory while it runs and has written something, and what it will have.
-const FILES: [&str; 8] = [
+pub(crate) const FILES: [&str; 8] = [
     "spec.jsonl",
     "alive",
     "control",
@@ -137,24 +137,30 @@ fn whatever_is_damaged_a_job_is_ended_only_when_nothing_of_it_runs_and_can_be_st
     let lab = Lab::new();
     for file in FILES {
         for damage in DAMAGES {
-            let (id, supervisor) = lasting(&lab);
-            damage.apply(&lab.directory(id).join(file));
-            let seen = lab.jobs.inspect(id);
-            match seen {
-                Ok(State::Ended(_)) => assert_nothing_runs(id, &supervisor),
-                Ok(State::Running(_)) => {}
-                other => panic!("{damage:?} {file}: {other:?}"),
-            }
-            let read = lab.jobs.read(id, 0, 100);
-            assert!(read.is_ok(), "{damage:?} {file}: {read:?}");
-            lab.cancel(id);
-            eventually(&format!("{damage:?} {file}: the job has ended"), || {
-                let state = lab.jobs.inspect(id).expect("it can be inspected");
-                matches!(state, State::Ended(_)).then_some(())
+            assert_can_be_stopped(&lab, &format!("{damage:?} {file}"), |directory| {
+                damage.apply(&directory.join(file));
             });
-            assert_nothing_runs(id, &supervisor);
         }
     }
+}
+
+/// Does this to the directory of a job that runs for ever, and sees that it can be looked at and stopped all the same.
+pub(crate) fn assert_can_be_stopped(lab: &Lab, what: &str, damage: impl FnOnce(&Path)) {
+    let (id, supervisor) = lasting(lab);
+    damage(&lab.directory(id));
+    match lab.jobs.inspect(id) {
+        Ok(State::Ended(_)) => assert_nothing_runs(id, &supervisor),
+        Ok(State::Running(_)) => {}
+        other => panic!("{what}: {other:?}"),
+    }
+    let read = lab.jobs.read(id, 0, 100);
+    assert!(read.is_ok(), "{what}: {read:?}");
+    lab.cancel(id);
+    eventually(&format!("{what}: the job has ended"), || {
+        let state = lab.jobs.inspect(id).expect("it can be inspected");
+        matches!(state, State::Ended(_)).then_some(())
+    });
+    assert_nothing_runs(id, &supervisor);
 }
 
 #[test]

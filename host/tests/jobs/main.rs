@@ -10,6 +10,7 @@ mod forgery;
 mod headless;
 mod inside;
 mod lab;
+mod modes;
 mod moments;
 mod output;
 mod privacy;

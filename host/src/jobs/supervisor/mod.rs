@@ -30,6 +30,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
 
 use cap_std::ambient_authority;
@@ -47,6 +48,7 @@ use super::limits::OUTCOME_RETRY;
 use super::model::{End, Outcome, Spec};
 use super::native::{self, Side};
 use super::output::Recorder;
+use super::supervised::PRIVATE;
 use super::{clock, files, processes};
 
 /// The variable that every process of a job has in its environment, with the job's id: a job can name
@@ -117,7 +119,7 @@ fn is_wanted() -> bool {
 fn accompany(id: Uuid) -> ExitCode {
     let origin_ms = clock::monotonic_ms();
     std::panic::set_hook(Box::new(|panic| log(&panic.to_string())));
-    let done = detach().and_then(|alive| carry_out(id, &JobDirectory::open_current()?, &alive));
+    let done = detach().and_then(|alive| carry_out(id, &JobDirectory::open_current()?, alive));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -129,8 +131,8 @@ fn accompany(id: Uuid) -> ExitCode {
 }
 
 /// Executes the command, stays with it, and returns when its outcome is on disk. `alive` is what shows that this process
-/// lives.
-fn carry_out(id: Uuid, directory: &JobDirectory, alive: &OwnedFd) -> io::Result<()> {
+/// lives; it is closed when that is so, and else with the process.
+fn carry_out(id: Uuid, directory: &JobDirectory, alive: ManuallyDrop<OwnedFd>) -> io::Result<()> {
     // Both before the first look for a request to stop, so that a later one is noticed.
     let signals = Signals::install()?;
     let control = directory.open_control()?;
@@ -168,10 +170,26 @@ fn carry_out(id: Uuid, directory: &JobDirectory, alive: &OwnedFd) -> io::Result<
     outcome.duration_ms = clock::monotonic_ms().saturating_sub(asked_ms);
     // Before what takes its time. Where there is no room for it, the job seems to run until its outcome is written.
     let _unnoted = directory.note_end(&outcome);
-    let concluded = conclude(&mut post, outcome, alive, Patience::of(worth));
-    // Closed with the process, after `alive`: who sees that held and nobody listen to `control` knows that somebody has
-    // changed the files, and not that this process was about to end.
-    std::mem::forget(post);
+    let concluded = conclude(&mut post, outcome, &alive, Patience::of(worth));
+    leave(post, alive, concluded)
+}
+
+/// Closes what others know this process by: `alive` before `control`. Who sees that held and nobody listen to this knows
+/// that somebody has changed the files, and not that this process was about to end; the system closes them in no order
+/// that can be relied on.
+fn leave(
+    post: Post<'_>,
+    alive: ManuallyDrop<OwnedFd>,
+    concluded: io::Result<()>,
+) -> io::Result<()> {
+    match concluded {
+        Ok(()) => {
+            drop(ManuallyDrop::into_inner(alive));
+            drop(post);
+        }
+        // Not before it has said why.
+        Err(_) => std::mem::forget(post),
+    }
     concluded
 }
 
@@ -244,16 +262,27 @@ fn conclude(
             Place::Free => Ok(()),
         };
         match free.and_then(|()| dir.conclude(&outcome)) {
-            // Somebody deleted the whole directory: there is nobody left to tell.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
             Err(error) if files::is_full(&error) && recorder.sacrifice() => {}
             Err(error) if patience.is_over(&error, reach(), clock::monotonic_ms()) => {
                 return Err(error);
             }
-            Err(_) => std::thread::sleep(OUTCOME_RETRY),
+            Err(error) => await_help(&error),
             Ok(()) => return Ok(()),
         }
     }
+}
+
+/// Waits until an outcome that failed like this is to be tried again. Where the job has closed its directory, nobody else
+/// has to open it.
+fn await_help(error: &io::Error) {
+    if files::is_forbidden(error) {
+        // Where it cannot be done, somebody else has to.
+        let _closed = std::env::current_dir().and_then(|path| {
+            let mode = std::fs::Permissions::from_mode(PRIVATE);
+            std::fs::set_permissions(path, mode)
+        });
+    }
+    std::thread::sleep(OUTCOME_RETRY);
 }
 
 /// Whether anybody else can still get to the job's directory, which is the working directory.

@@ -22,7 +22,7 @@ pub(super) enum Worth {
 pub(super) enum Reach {
     /// The job's directory has a path.
     There,
-    /// It has none, since its file system was taken away from its place while this process has it open.
+    /// It has none: it was deleted, or its file system was taken away from its place while this process has it open.
     Cut,
 }
 
@@ -45,6 +45,10 @@ impl Patience {
 
     /// Whether it is no use to try again, now that another attempt has failed like this.
     pub(super) fn is_over(&mut self, error: &io::Error, reach: Reach, now_ms: u64) -> bool {
+        // The whole directory was deleted: there is nobody left to tell. Where only a file was, it is made anew.
+        if reach == Reach::Cut && error.kind() == io::ErrorKind::NotFound {
+            return true;
+        }
         let limit_ms = match self.worth {
             Worth::Reason => UNSTARTED_PATIENCE_MS,
             Worth::End if reach == Reach::Cut || is_gone(error) => LOST_PATIENCE_MS,
@@ -114,6 +118,16 @@ mod tests {
             let limit = limit_ms(&mut Patience::of(Worth::End), errno, Reach::Cut);
             assert_eq!(limit, Some(LOST_PATIENCE_MS), "{errno}");
         }
+    }
+
+    #[test]
+    fn only_a_directory_that_was_deleted_is_given_up_at_once_and_not_a_file_that_was() {
+        for worth in [Worth::End, Worth::Reason] {
+            let limit = limit_ms(&mut Patience::of(worth), Errno::NOENT, Reach::Cut);
+            assert_eq!(limit, Some(0), "{worth:?}");
+        }
+        let limit = limit_ms(&mut Patience::of(Worth::End), Errno::NOENT, Reach::There);
+        assert_eq!(limit, None);
     }
 
     #[test]

@@ -1,0 +1,102 @@
+//! A job that closes its own files to everybody: that neither makes it endless nor keeps it from being stopped.
+//!
+//! Modes mean nothing to root, so there these tests are run once more, by one who may not pass over them.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use backburner::jobs::{End, Loss};
+
+use crate::damage::{FILES, assert_can_be_stopped, outcome};
+use crate::lab::{Lab, eventually, shell};
+use crate::privilege::is_done;
+
+fn close(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+}
+
+#[test]
+fn a_job_that_closes_what_its_end_is_written_to_ends_as_its_supervisor_says() {
+    let lab = Lab::new();
+    for deed in [
+        "echo x >outcome.json; chmod 0 outcome.json",
+        "mkdir outcome.json; chmod 0 outcome.json",
+        "chmod 0 outcome.reserve",
+        "chmod 0 alive",
+        "chmod 0 alive control spec.jsonl out-* idx-*",
+        "echo x >outcome.json; chmod 0 *",
+        "echo x >outcome.json; chmod 500 .",
+        "chmod 0 .",
+    ] {
+        let line = "cd \"$BACKBURNER_DIR/jobs/$BACKBURNER_TASK_ID\" || exit; DEED; exit 3";
+        let id = lab.start(&shell(&line.replace("DEED", deed)));
+        // Whoever looks meanwhile may take it for one whose files were changed, and kill it.
+        let file = lab.directory(id).join("outcome.json");
+        eventually("its end is written", || {
+            let text = fs::read_to_string(&file);
+            text.is_ok_and(|text| text.contains("exited")).then_some(())
+        });
+        assert_eq!(outcome(&lab, id).end, End::Exited { code: 3 }, "{deed}");
+    }
+}
+
+#[test]
+fn whatever_is_closed_of_a_job_it_can_be_stopped() {
+    let lab = Lab::new();
+    for file in FILES {
+        assert_can_be_stopped(&lab, &format!("closed {file}"), |directory| {
+            let path = directory.join(file);
+            if path.exists() {
+                close(&path, 0);
+            }
+        });
+    }
+    for mode in [0, 0o400, 0o500, 0o600] {
+        assert_can_be_stopped(&lab, &format!("directory {mode:o}"), |directory| {
+            close(directory, mode);
+        });
+    }
+}
+
+#[test]
+fn an_end_that_nobody_may_read_is_a_loss_and_not_an_error_for_ever() {
+    let lab = Lab::new();
+    let (id, ended) = lab.run(&shell("exit 3"));
+    let file = lab.directory(id).join("outcome.json");
+    close(&file, 0);
+    let is_readable = fs::read(&file).is_ok();
+    let expected = if is_readable {
+        ended.end
+    } else {
+        End::Lost { kind: Loss::Files }
+    };
+    assert_eq!(outcome(&lab, id).end, expected);
+}
+
+#[test]
+fn modes_are_tested_by_one_who_may_not_pass_over_them() {
+    // Anybody else is such a one already.
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let bound = || {
+        let mut bound = Command::new("setpriv");
+        bound.args(["--bounding-set", "-dac_override,-dac_read_search"]);
+        bound.env("LC_ALL", "C");
+        bound
+    };
+    if !is_done("what modes forbid", bound().arg("true").output()) {
+        return;
+    }
+    let program = std::env::current_exe().expect("it was started");
+    let mut again = bound();
+    again
+        .arg(program)
+        .args(["modes::", "--skip", "modes_are_tested"]);
+    let told = again.output().expect("it was started before");
+    let words = String::from_utf8_lossy(&told.stdout);
+    assert!(told.status.success(), "{words}");
+    assert!(words.contains("3 passed"), "{words}");
+}
