@@ -120,9 +120,13 @@ const COUNTS: &str = "echo $(sh \"$KIT_ASK\" 'how much?' | wc -c); exec sleep 60
 const REPORTS: &str = "sh \"$KIT_PROGRESS\" 42 'first part'; sh \"$KIT_ASK\" 'go on?' >/dev/null; \
                        sh \"$KIT_PROGRESS\" 43 'second part'; exec sleep 60";
 
+/// After how long a job ends that nobody answers, as a check has failed: later than any check gives up.
+const UNANSWERED_MS: u64 = 300_000;
+
 /// Stopped without grace: what a job of these does at its end is not what is looked at.
 fn begin(run: &mut Run, line: &str) -> Result<(), Halt> {
     let spec = Spec {
+        timeout_ms: Some(UNANSWERED_MS),
         grace_ms: 0,
         ..shell(line)
     };
