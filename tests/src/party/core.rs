@@ -18,7 +18,7 @@ pub fn core(config: &str) -> InProcess {
     InProcess::new(make, config)
 }
 
-/// As [`core`], with another server for each message and each time that a request goes on: whatever a server kept
+/// As [`core()`], with another server for each message and each time that a request goes on: whatever a server kept
 /// beside its configuration would be missed.
 ///
 /// # Panics

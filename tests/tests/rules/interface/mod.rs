@@ -78,7 +78,7 @@ fn the_version_of_the_wit_says_what_changed_since_the_last_release() {
             &problems(&last.package, &now),
         ),
         Ok(None) => {
-            release::say("NOT RUN: the version of wit/, since no tag of a release is known here")
+            release::say("NOT RUN: the version of wit/, since no tag of a release is known here");
         }
         Err(reason) => {
             // No failure in CI either: a machine's checkout may be shallow, or no repository at all, through no fault of a change.
