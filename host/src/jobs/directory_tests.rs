@@ -132,7 +132,7 @@ fn a_sign_of_life_that_others_may_not_open_is_none() {
     let (place, directory) = scratch();
     native::make_fifo(directory.dir.as_fd(), c"alive").expect("the name is new");
     let held = directory.hold_alive().expect("it is there");
-    let closed = std::os::unix::fs::PermissionsExt::from_mode(0);
+    let closed = std::os::unix::fs::PermissionsExt::from_mode(0o000);
     std::fs::set_permissions(place.path().join(ALIVE), closed).expect("it is ours");
     assert!(!directory.has_as_alive(&held).expect("it is not opened"));
 }
