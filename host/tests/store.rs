@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use backburner::store::{Error, MemoryStore, OpenError, SqliteStore, Store};
@@ -238,20 +237,25 @@ fn is_locked(file: &Path) -> bool {
 }
 
 #[test]
-fn a_process_that_stops_in_mid_commit_holds_up_commits_alone_and_only_until_it_goes_on_or_ends() {
+fn a_process_that_stops_in_mid_commit_holds_up_no_reads_and_is_named_to_commits_until_it_goes_on_or_ends()
+ {
     for end in [Signal::CONT, Signal::KILL] {
         let (_directory, file) = directory();
         drop(open(&file));
         let stopped = stopped_in_mid_commit(&file);
         let store = open(&file);
         assert!(value(&store, "pair/a").is_some(), "reads do not wait");
-        thread::scope(|scope| {
-            let commit = scope.spawn(|| store.commit(&[set("other", "1")]));
-            assert!(!commit.is_finished(), "another process has the lock");
-            kill_process(Pid::from_child(&stopped.0), end).expect("the child is ours");
-            let result = commit.join().expect("the commit does not panic");
-            assert!(result.is_ok(), "{result:?}");
-        });
+        let begin = Instant::now();
+        let refused = store.commit(&[set("other", "0")]);
+        let waited = begin.elapsed();
+        let Err(Error::Stopped { pid }) = refused else {
+            panic!("{refused:?} after {waited:?}");
+        };
+        assert_eq!(pid, stopped.0.id());
+        kill_process(Pid::from_child(&stopped.0), end).expect("the child is ours");
+        store
+            .commit(&[set("other", "1")])
+            .expect("the lock is free, or soon will be");
         assert_eq!(value(&store, "other").as_deref(), Some("1"));
     }
 }

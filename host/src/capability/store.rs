@@ -85,6 +85,8 @@ impl From<Error> for wit::Error {
             | Error::FileSize(_)
             | Error::Newer { .. }
             | Error::Busy(_)
+            | Error::Stopped { .. }
+            | Error::ReadOnly(_)
             | Error::Slow(_)
             | Error::Unopened(_)
             | Error::Closed

@@ -70,6 +70,21 @@ pub enum Error {
          look for a backburner that is stopped or hangs, and let it go on or kill it"
     )]
     Busy(#[source] Cause),
+    /// The process that holds its lock is stopped, so that waiting for it helps nobody.
+    #[error(
+        "process {pid} holds the lock of the store and is stopped: let it go on (`kill -CONT {pid}`) or kill it, then try \
+         again"
+    )]
+    Stopped {
+        /// Its process id.
+        pid: u32,
+    },
+    /// It can be read and not written.
+    #[error(
+        "the store cannot be written: its file system can only be read (`mount` tells), or this user may not write its \
+         files, then mend that, or choose another directory with --data-dir"
+    )]
+    ReadOnly(#[source] Cause),
     /// Its disk takes too long to write what other calls of this process have given it.
     #[error(
         "the disk of the store is slow, and this call was not written in time: try again later, and where that does not \

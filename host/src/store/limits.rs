@@ -23,6 +23,10 @@ pub const SCAN_BYTES_MAX: usize = 4 << 20;
 /// others of this process and then of another one: the WIT promises no more than 60 s.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How often a commit that waits for another process's lock looks whether that process is stopped. One that is stopped for
+/// less than this is waited for.
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// How many commits of one process wait for another process's lock for as long as [`BUSY_TIMEOUT`] says, the one that
 /// tries to get it included. Each keeps a thread of its server: fewer than a server has, so that one is left for reads.
 pub(crate) const PATIENT_COMMITS: usize = 3;

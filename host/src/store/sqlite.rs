@@ -5,11 +5,13 @@
 
 mod file;
 mod group;
+mod lock;
 mod pool;
 mod presence;
 mod schema;
 mod statement;
 mod wal;
+mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -110,7 +112,7 @@ impl SqliteStore {
         batch: &[&[Change]],
     ) -> Vec<Result<(), Error>> {
         let results = match begun {
-            Ok(transaction) => write(connection, transaction, batch),
+            Ok(transaction) => self.write(connection, transaction, batch),
             Err(error) => vec![Err(error); batch.len()],
         };
         match self.files.check() {
@@ -122,9 +124,35 @@ impl SqliteStore {
     /// Begins to write, and not where others would not find it: with an index that others do not use, this process
     /// has no lock against them, and would write over their commits.
     fn begin<'c>(&self, connection: &'c Connection) -> Result<Transaction<'c>, Error> {
-        let transaction = statement::begin(connection)?;
+        let transaction = statement::begin(connection, || self.files.stopped_writer())?;
         self.files.check()?;
         Ok(transaction)
+    }
+
+    /// Writes several commits in one transaction; where that fails, each in its own.
+    ///
+    /// A conflict fails only its own commit. Any other failure loses the whole transaction (SQLite takes it
+    /// back by itself when the disk is full), though it may be one commit's alone: so each then has its own
+    /// chance. Savepoints would not help with that, and cost every commit two statements more.
+    fn write(
+        &self,
+        connection: &Connection,
+        together: Transaction<'_>,
+        batch: &[&[Change]],
+    ) -> Vec<Result<(), Error>> {
+        match statement::write(together, batch) {
+            Ok(results) => results,
+            Err(error) if batch.len() == 1 => vec![Err(error)],
+            Err(_) => batch
+                .iter()
+                .map(|changes| self.write_alone(connection, changes))
+                .collect(),
+        }
+    }
+
+    fn write_alone(&self, connection: &Connection, changes: &[Change]) -> Result<(), Error> {
+        let results = statement::write(self.begin(connection)?, &[changes])?;
+        results.into_iter().collect()
     }
 }
 
@@ -169,31 +197,6 @@ impl Drop for SqliteStore {
     }
 }
 
-/// Writes several commits in one transaction; where that fails, each in its own.
-///
-/// A conflict fails only its own commit. Any other failure loses the whole transaction (SQLite takes it
-/// back by itself when the disk is full), though it may be one commit's alone: so each then has its own
-/// chance. Savepoints would not help with that, and cost every commit two statements more.
-fn write(
-    connection: &Connection,
-    together: Transaction<'_>,
-    batch: &[&[Change]],
-) -> Vec<Result<(), Error>> {
-    match statement::write(together, batch) {
-        Ok(results) => results,
-        Err(error) if batch.len() == 1 => vec![Err(error)],
-        Err(_) => batch
-            .iter()
-            .map(|changes| write_alone(connection, changes))
-            .collect(),
-    }
-}
-
-fn write_alone(connection: &Connection, changes: &[Change]) -> Result<(), Error> {
-    let results = statement::write(statement::begin(connection)?, &[changes])?;
-    results.into_iter().collect()
-}
-
 /// How SQLite says that a file takes no more for another reason than a full disk. The index of the log says it so for any.
 const CANNOT_GROW: [i32; 2] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE];
 
@@ -233,6 +236,7 @@ impl From<SqlError> for Error {
             _ if code.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Self::NoSpace(cause),
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Corrupt(cause),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy(cause),
+            ErrorCode::ReadOnly => Self::ReadOnly(cause),
             ErrorCode::CannotOpen => Self::Unopened(cause),
             _ => Self::Other(cause),
         }

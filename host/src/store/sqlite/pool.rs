@@ -4,13 +4,13 @@ use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::super::Error;
-use super::super::limits::{BUSY_TIMEOUT, CACHE_KIB, IDLE_CONNECTIONS_MAX};
+use super::super::limits::{CACHE_KIB, IDLE_CONNECTIONS_MAX};
+use super::lock::wait_for_lock;
 
 /// The connections that nobody uses now. The last one returned is the first one taken: its cache is
 /// the warmest, and a process with one busy thread never opens a second one.
@@ -146,42 +146,4 @@ fn open(path: &Path) -> Result<Connection, Error> {
          PRAGMA secure_delete = ON;"
     ))?;
     Ok(connection)
-}
-
-/// Called by SQLite each time that it finds a lock taken. SQLite has no way to be woken; its own schedule
-/// sleeps up to 100 ms, hundreds of times longer than a commit takes, so ours begins finer.
-fn wait_for_lock(attempts: i32) -> bool {
-    let Some(delay) = delay_before(attempts) else {
-        return false;
-    };
-    std::thread::sleep(delay);
-    true
-}
-
-/// How long to wait after so many attempts failed: fine steps at first, `None` after [`BUSY_TIMEOUT`].
-fn delay_before(attempts: i32) -> Option<Duration> {
-    const FINE: Duration = Duration::from_micros(500);
-    const FINE_ATTEMPTS: u32 = 40;
-    const COARSE: Duration = Duration::from_millis(10);
-    let attempts = u32::try_from(attempts).unwrap_or(0);
-    if attempts < FINE_ATTEMPTS {
-        return Some(FINE);
-    }
-    let waited = FINE * FINE_ATTEMPTS + COARSE * (attempts - FINE_ATTEMPTS);
-    (waited < BUSY_TIMEOUT).then_some(COARSE)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lock_is_waited_for_as_long_as_the_limit_says() {
-        let waited: Duration = (0..).map_while(delay_before).sum();
-        assert!(waited >= BUSY_TIMEOUT, "only {waited:?}");
-        assert!(
-            waited < BUSY_TIMEOUT + Duration::from_secs(1),
-            "as long as {waited:?}"
-        );
-    }
 }

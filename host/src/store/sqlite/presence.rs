@@ -20,6 +20,7 @@ use super::super::Error;
 use super::super::limits::FILES_SEEN_FOR;
 use super::file::{INDEX, LOG, beside};
 use super::wal::Log;
+use super::writer;
 
 /// A store has tables, so its database is never empty. One that was emptied SQLite takes for new, and it deletes
 /// the log with all that is only there.
@@ -32,6 +33,8 @@ const DATABASE_BYTES_MIN: u64 = 1;
 #[derive(Debug)]
 pub(super) struct Files {
     files: Vec<Known>,
+    /// On which SQLite has its locks.
+    index: Identity,
     log: Log,
     log_path: PathBuf,
     /// Set for ever, since what was written meanwhile went elsewhere: that a file comes back makes it no better.
@@ -67,13 +70,16 @@ impl Files {
         let resolved = fs::canonicalize(path)?;
         let [log_path, index_path] = [LOG, INDEX].map(|suffix| beside(&resolved, suffix));
         let log = Log::remember(&log_path)?;
+        let index = Known::at(index_path, 0)?;
+        let index_identity = index.identity;
         let files = vec![
             Known::at(path.to_owned(), DATABASE_BYTES_MIN)?,
             Known::at(log_path.clone(), 0)?,
-            Known::at(index_path, 0)?,
+            index,
         ];
         Ok(Self {
             files,
+            index: index_identity,
             log,
             log_path,
             lost: OnceLock::new(),
@@ -100,6 +106,11 @@ impl Files {
         }
         self.seen_ns.store(now_ns, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The process that has the lock to write, if it is stopped: waiting for it helps nobody.
+    pub(super) fn stopped_writer(&self) -> Option<u32> {
+        writer::stopped(self.index.inode)
     }
 
     /// The first file that is not what was remembered.

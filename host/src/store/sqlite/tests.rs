@@ -117,6 +117,19 @@ fn on_a_full_disk_a_commit_that_fits_succeeds_beside_one_that_does_not() {
 }
 
 #[test]
+fn what_can_only_be_read_says_so() {
+    let (directory, store) = store();
+    store.commit(&[set("a", "1")]).expect("the commit succeeds");
+    let path = directory.path().join("store.sqlite");
+    let reading = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let refused = reading
+        .expect("the file is there")
+        .execute("DELETE FROM entry", ());
+    let error = Error::from(refused.expect_err("it can only be read"));
+    assert!(matches!(error, Error::ReadOnly(_)), "{error:?}");
+}
+
+#[test]
 fn a_conflict_fails_only_its_own_commit() {
     let (_directory, store) = store();
     let connection = store.pool.take().expect("there is a connection");
