@@ -81,6 +81,7 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     let mut config = settings.config.load()?;
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;
     tell_how_to_show(&mut config, data_dir.path());
+    tell_where_it_works(&mut config);
     let store = SqliteStore::open(&data_dir.path().join(STORE_FILE))?;
     let jobs = SupervisedJobs::open(data_dir.dir(), data_dir.path(), own_program()?).map_err(
         |source| ServeError::Jobs {
@@ -145,6 +146,15 @@ fn tell_how_to_show(config: &mut Loaded, data_dir: &Path) {
         if let Some(command) = program.and_then(|it| command(it, verb, Some(data_dir))) {
             config.set_default(member, command.into());
         }
+    }
+}
+
+/// Adds the directory in which commands run that name none, so that whoever confirms one is told it, and no other server on
+/// the same data directory runs it elsewhere. One that was deleted, or whose name is no text, stays the process's own.
+fn tell_where_it_works(config: &mut Loaded) {
+    let directory = std::env::current_dir().ok();
+    if let Some(path) = directory.as_deref().and_then(Path::to_str) {
+        config.set_default("workingDirectory", path.into());
     }
 }
 

@@ -502,6 +502,32 @@ fn a_wrong_policy_is_refused_with_its_place() {
 }
 
 #[test]
+fn a_yes_is_for_the_directory_of_the_server_that_asked() {
+    let at = |directory: &str| {
+        let mut config = parse(CONFIG);
+        config["workingDirectory"] = json!(directory);
+        Host::new(&config.to_string(), "user")
+    };
+    let mut world = FakeWorld::new(1);
+    let removal = json!({ "command": "rm -r x" });
+    let reply = at("/one").ask(&mut world, &call(&removal, &json!({})));
+    assert!(reply.to_string().contains("Directory: /one\""), "{reply}");
+    let confirmed = call(&removal, &answered(&state(&reply), &yes()));
+    let elsewhere = at("/other").ask(&mut world, &confirmed);
+    assert!(
+        elsewhere.to_string().contains("Directory: /other\""),
+        "{elsewhere}"
+    );
+    assert!(world.jobs.starts.is_empty());
+    let there = at("/one").ask(&mut world, &confirmed);
+    assert!(is_task(&there), "{there}");
+    let id = there["result"]["taskId"].as_str().expect("an id");
+    let record = world.store.value(&format!("task/{id}"));
+    let record = record.expect("it is recorded");
+    assert!(record.contains(r#""directory":"/one""#), "{record}");
+}
+
+#[test]
 fn tasks_show_nothing_of_the_rounds() {
     let mut world = FakeWorld::new(1);
     let mut host = host();

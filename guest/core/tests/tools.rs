@@ -173,6 +173,26 @@ fn a_relative_path_begins_at_the_base_directory() {
 }
 
 #[test]
+fn what_names_no_directory_works_in_the_servers_own() {
+    let check = |config: Value, tool: &str, arguments: &Value, expect: &str| {
+        let mut config = config;
+        config["workingDirectory"] = json!("/own");
+        let mut place = Place::configured(&config);
+        place.reply(Client::Tasks, tool, arguments);
+        assert_eq!(place.facts()["spec"]["directory"], expect);
+    };
+    let line = json!({ "command": "true" });
+    check(json!({}), "run", &line, "/own");
+    let elsewhere = json!({ "command": "true", "cwd": "/else" });
+    check(json!({}), "run", &elsewhere, "/else");
+    check(json!({ "run": { "cwd": "/set" } }), "run", &line, "/set");
+    let tools = |members: &Value| json!({ "tools": [tool(members)] });
+    check(tools(&json!({ "shell": "true" })), "t", &json!({}), "/own");
+    let placed = json!({ "shell": "true", "cwd": "/set" });
+    check(tools(&placed), "t", &json!({}), "/set");
+}
+
+#[test]
 fn numbers_hold_for_every_call() {
     let members = json!({
         "shell": "true", "timeoutSeconds": 1.5, "ttlSeconds": 60, "graceSeconds": 0, "outputLimitBytes": 4096,

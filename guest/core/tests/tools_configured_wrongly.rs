@@ -53,6 +53,11 @@ fn the_whole_has_a_form() {
         "absolute",
     );
     check(
+        &json!({ "workingDirectory": "x" }),
+        "/workingDirectory",
+        "absolute",
+    );
+    check(
         &json!({ "run": { "cwd": "x" } }),
         "/run/cwd",
         "baseDirectory",

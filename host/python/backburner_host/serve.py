@@ -67,7 +67,7 @@ def _private(path: Path) -> Path:
 
 def _members(options: argparse.Namespace) -> dict[str, Any]:
     """What the component gets: what the file says, and what the command line says instead."""
-    members = config.read(options.config) if options.config else {}
+    members = _place() | (config.read(options.config) if options.config else {})
     given = {
         "syncLimitMs": (options.sync_limit, 1000),
         "directLimitMs": (options.direct_limit, 1),
@@ -75,6 +75,14 @@ def _members(options: argparse.Namespace) -> dict[str, Any]:
         "outputLimitBytes": (options.output_limit, 1),
     }
     return members | {name: value * unit for name, (value, unit) in given.items() if value is not None}
+
+
+def _place() -> dict[str, str]:
+    """Where commands run that name no directory, so that whoever confirms one is told it."""
+    try:
+        return {"workingDirectory": os.getcwd()}
+    except OSError:  # It was deleted.
+        return {}
 
 
 def _parser() -> argparse.ArgumentParser:

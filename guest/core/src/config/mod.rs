@@ -15,9 +15,10 @@ use crate::limits::{DIRECT_LIMIT_MS, ECHOED_CHARS, GRACE_SECONDS, OUTPUT_BYTES, 
 use crate::policy::Rules;
 use crate::text::{revealed, shorten};
 use crate::tool::catalogue::Catalogue;
+use crate::tool::path::absolute_path;
 
 /// All that can be in a configuration, as it is listed to who used another name.
-const MEMBERS: [&str; 11] = [
+const MEMBERS: [&str; 12] = [
     "syncLimitMs",
     "directLimitMs",
     "graceMs",
@@ -26,6 +27,7 @@ const MEMBERS: [&str; 11] = [
     "answerCommand",
     "runCommand",
     "confirm",
+    "workingDirectory",
     "baseDirectory",
     "run",
     "tools",
@@ -54,6 +56,9 @@ pub(crate) struct Config {
     pub(crate) answer_command: Option<String>,
     /// `runCommand`: the shell command that runs a command when a space and that are appended; as `showCommand`.
     pub(crate) run_command: Option<String>,
+    /// `workingDirectory`: where commands run for which no directory is named, an absolute path. `None`, the default, for
+    /// where the host runs them, which nobody can be told then.
+    pub(crate) working_directory: Option<String>,
     /// `confirm`: which commands a person has to confirm; none by default.
     pub(crate) confirm: Rules,
     /// `run` and `tools`: what can be called. Shared, as a server is cloned and the tools are not.
@@ -70,6 +75,7 @@ impl Default for Config {
             show_command: None,
             answer_command: None,
             run_command: None,
+            working_directory: None,
             confirm: Rules::default(),
             catalogue: Arc::default(),
         }
@@ -99,6 +105,8 @@ impl Config {
         let mut config = Self::default();
         config.read_limits(&members)?;
         config.read_commands(&members)?;
+        let directory = members.optional("workingDirectory", absolute_path)?;
+        config.working_directory = directory.map(str::to_owned);
         let rules = members.optional("confirm", Rules::read)?;
         config.confirm = rules.unwrap_or_default();
         config.catalogue = Arc::new(Catalogue::read(&members, text)?);

@@ -36,7 +36,10 @@ impl Order {
         Self {
             spec: JobSpec {
                 command: arguments.command,
-                directory: arguments.directory,
+                // Not the one of whichever server starts the job in the end, which a person who confirms it never saw.
+                directory: arguments
+                    .directory
+                    .or_else(|| config.working_directory.clone()),
                 environment: arguments.environment,
                 stdin: arguments.stdin,
                 timeout_ms: arguments.timeout_ms,

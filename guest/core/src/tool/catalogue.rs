@@ -9,6 +9,7 @@ use super::Mode;
 use super::configured::{Tool, Verbatim};
 use super::run::{self, Policy};
 use crate::config::{ConfigError, Members, Node};
+use crate::tool::path::absolute_path;
 
 /// What can be called.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ impl Catalogue {
     /// # Errors
     /// Where something in them is wrong.
     pub(crate) fn read(members: &Members<'_>, text: &str) -> Result<Self, ConfigError> {
-        let base = members.optional("baseDirectory", base_directory)?;
+        let base = members.optional("baseDirectory", absolute_path)?;
         let run = match members.get("run") {
             None => Some(Policy::default()),
             Some(node) => Policy::read(&node, base)?,
@@ -125,12 +126,5 @@ impl Catalogue {
         let run = run.map(|policy| super::raw(&run::definition(policy)));
         let others = self.tools.iter().map(|tool| tool.definition.clone());
         run.into_iter().chain(others).collect()
-    }
-}
-
-fn base_directory<'a>(node: &Node<'a>) -> Result<&'a str, ConfigError> {
-    match node.words()? {
-        path if path.starts_with('/') => Ok(path),
-        _ => Err(node.error("has to be an absolute path")),
     }
 }

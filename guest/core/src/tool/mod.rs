@@ -7,7 +7,7 @@ pub(crate) mod catalogue;
 pub(crate) mod configured;
 pub(crate) mod given;
 mod limits;
-mod path;
+pub(crate) mod path;
 mod quote;
 pub(crate) mod run;
 mod user_arguments;

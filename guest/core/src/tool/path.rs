@@ -23,6 +23,17 @@ pub(crate) fn path_at(node: &Node<'_>, base: Option<&str>) -> Result<String, Con
     })
 }
 
+/// The absolute path in a configuration.
+///
+/// # Errors
+/// Where it is none.
+pub(crate) fn absolute_path<'a>(node: &Node<'a>) -> Result<&'a str, ConfigError> {
+    match node.words()? {
+        path if path.starts_with('/') => Ok(path),
+        _ => Err(node.error("has to be an absolute path")),
+    }
+}
+
 /// Whether an absolute path is this directory or something below it, component by component, after `.` and `..` are
 /// taken out of both. A link in it may lead elsewhere: this keeps a model from a mistake, and nobody from a plan.
 pub(crate) fn is_within(path: &str, directory: &str) -> bool {

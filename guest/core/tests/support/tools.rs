@@ -59,7 +59,10 @@ impl Place {
         };
         let record = self.world.store.value(key).expect("it was just listed");
         let record: Value = serde_json::from_str(record).expect("a record is JSON");
-        record["task/2"]["facts"].clone()
+        // The name of the only member says the version of the format.
+        let members = record.as_object().expect("a record is an object");
+        let (_, content) = members.iter().next().expect("it has a version");
+        content["facts"].clone()
     }
 }
 

@@ -76,11 +76,20 @@ export async function run(args) {
   const maxMessageBytes = number('max-message-bytes');
   try {
     const file = values.config === undefined ? {} : readConfig(values.config);
-    await serve({ dataDir, maxMessageBytes, config: { ...file, ...given(options) } });
+    await serve({ dataDir, maxMessageBytes, config: { ...place(), ...file, ...given(options) } });
   } catch (error) {
     throw error instanceof ConfigError ? new WrongUsage(`${values.config ?? 'an option'}: ${error.message}`) : error;
   }
   return 0;
+}
+
+/** Where commands run that name no directory, so that whoever confirms one is told it. */
+function place() {
+  try {
+    return { workingDirectory: process.cwd() };
+  } catch {
+    return {}; // It was deleted.
+  }
 }
 
 /** The members that have a value. @param {object} members */
