@@ -114,8 +114,22 @@ SHORTEST_SWEEP_PAUSE_SECONDS = 0.1
 SHORTEST_WAIT_SECONDS = 0.1
 """The shortest pause between two looks of one open request at its job, so that it does not spin."""
 
-SHUTDOWN_SECONDS = 0.1
-"""How long a server goes on after the end of its input, to send what it answers. The client does not wait."""
+WORK_PATIENCE_SECONDS = 1
+"""How long the requests that are open at the end of input may not get on, before the server ends all the same: longer
+than a commit takes on a slow disk, shorter than clients wait before they send signals."""
+
+UNTAKEN_PATIENCE_SECONDS = 5
+"""How long a client that closed its end of the input may take nothing of the replies that wait for it, before the server
+ends all the same. One that reads is kept from it for a second by what it does with a reply; one that never reads must
+not keep a server for ever."""
+
+ASKED_PATIENCE_SECONDS = 1
+"""How long all of that may take where the server is asked to end by a signal: clients kill what has not ended two
+seconds later."""
+
+PIECE_BYTES = 16_384
+"""In pieces of how many bytes replies are written. A piece that was taken shows that the client reads, if slowly: a
+whole megabyte would hide that for longer than `UNTAKEN_PATIENCE_SECONDS`."""
 
 UNREAD_REPLIES_BYTES = 1024 * 1024
 """How many bytes of replies wait for a client that does not read, before its requests are not worked on."""

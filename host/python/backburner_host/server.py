@@ -44,12 +44,26 @@ class Server:
 
     async def run(self) -> None:
         """Serve until the client closes its stream or this process is asked to end. Jobs go on."""
-        ending = asyncio.create_task(self._asked_to_end())
         sweeping = asyncio.create_task(self._sweep_regularly())
+        serving = asyncio.create_task(self._serve())
+        asked = asyncio.create_task(_asked_to_end().wait())
+        await asyncio.wait([serving, asked], return_when=asyncio.FIRST_COMPLETED)
+        sweeping.cancel()
+        if serving.done():
+            return serving.result()
+        serving.cancel()
+        # Who asked this process to end does not wait for a client.
+        await asyncio.wait([asyncio.create_task(self._shut_down())], timeout=limits.ASKED_PATIENCE_SECONDS)
+
+    async def _serve(self) -> None:
+        """Serve until the client has closed a stream, and then until everything is answered and taken."""
+        closed = asyncio.create_task(self._output.is_closed.wait())
         working = asyncio.create_task(self._work())
-        await asyncio.wait([ending, working], return_when=asyncio.FIRST_COMPLETED)
-        for task in (ending, sweeping, working):
-            task.cancel()
+        try:
+            await asyncio.wait([closed, working], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # Also where this is cancelled.
+            working.cancel()
         await self._shut_down()
 
     async def _work(self) -> None:
@@ -108,7 +122,7 @@ class Server:
             else:
                 return self._carry_out(outcome, request.body)
             # A job that ended and is not over, say because a process of it cannot be killed: look again, not at once.
-            await asyncio.sleep(limits.SHORTEST_WAIT_SECONDS)
+            await asyncio.wait([request.told], timeout=limits.SHORTEST_WAIT_SECONDS)
 
     async def _wake(self, request: _Open) -> Wake:
         """Why the request is to be resumed, when it is."""
@@ -134,18 +148,28 @@ class Server:
             shortest, longest = limits.SHORTEST_SWEEP_PAUSE_SECONDS, limits.LONGEST_SWEEP_PAUSE_SECONDS
             await asyncio.sleep(min(max(pause, shortest), longest))
 
-    async def _asked_to_end(self) -> None:
-        """Return when this process is asked to end, or the client takes no more messages."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._output.is_closed.set)
-        await self._output.is_closed.wait()
-
     async def _shut_down(self) -> None:
+        """Answer what is open with what is known by now, and wait for as long as the client takes its replies."""
+        self._output.close()
         for request in self._open.values():
             request.tell("shutdown")
+        await self._answered()
         if self._open:
-            _done, late = await asyncio.wait(list(self._open), timeout=limits.SHUTDOWN_SECONDS)
-            if late:
-                warn(f"{len(late)} requests stay without an answer")
-        self._output.finish(limits.SHUTDOWN_SECONDS)
+            warn(f"{len(self._open)} requests stay without an answer")
+        await self._output.taken(limits.UNTAKEN_PATIENCE_SECONDS)
+
+    async def _answered(self) -> None:
+        """Wait until no request is open, or none has been answered for too long."""
+        patience, first = limits.WORK_PATIENCE_SECONDS, asyncio.FIRST_COMPLETED
+        while self._open:
+            done, _open = await asyncio.wait(list(self._open), timeout=patience, return_when=first)
+            if not done:
+                return
+
+
+def _asked_to_end() -> asyncio.Event:
+    """What is set when this process is asked to end by a signal."""
+    asked = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, asked.set)
+    return asked

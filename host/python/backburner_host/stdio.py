@@ -111,11 +111,11 @@ class Output:
         self.is_closed = asyncio.Event()
         """Set when the client takes no more messages."""
         self._loop = asyncio.get_running_loop()
-        self._queue: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._unread_bytes = 0
         self._is_taken = asyncio.Event()
-        self._thread = threading.Thread(target=self._write, args=(descriptor,), name="output", daemon=True)
-        self._thread.start()
+        self._is_last = False
+        threading.Thread(target=self._write, args=(descriptor,), name="output", daemon=True).start()
 
     def send(self, message: str) -> None:
         """Send one message. Never waits."""
@@ -125,30 +125,41 @@ class Output:
 
     async def room(self) -> None:
         """Wait while too much waits for a client that does not read."""
-        while self._unread_bytes > limits.UNREAD_REPLIES_BYTES and not self.is_closed.is_set():
+        while self._unread_bytes > limits.UNREAD_REPLIES_BYTES and not (self._is_last or self.is_closed.is_set()):
             self._is_taken.clear()
             await self._is_taken.wait()
 
-    def finish(self, seconds: float) -> None:
-        """Wait until everything is written, but no longer than this."""
-        self._queue.put(None)
-        self._thread.join(seconds)
+    def close(self) -> None:
+        """Have nobody wait for room from now on: what is still sent is the last of it."""
+        self._is_last = True
+        self._is_taken.set()
+
+    async def taken(self, seconds: float) -> None:
+        """Wait until the client has taken everything, or has taken nothing for so long."""
+        while self._unread_bytes and not self.is_closed.is_set():
+            self._is_taken.clear()
+            try:
+                await asyncio.wait_for(self._is_taken.wait(), seconds)
+            except TimeoutError:
+                return
 
     def _write(self, descriptor: int) -> None:
-        while (line := self._queue.get()) is not None:
+        # Ends with the process where it is not the client that ends it.
+        while True:
+            rest = memoryview(self._queue.get())
             try:
-                rest = memoryview(line)
                 while rest:
-                    rest = rest[os.write(descriptor, rest) :]
+                    count = os.write(descriptor, rest[: limits.PIECE_BYTES])
+                    rest = rest[count:]
+                    self._tell(self._taken, count)
             except OSError:
                 return self._tell(self._closed)
-            self._tell(self._taken, len(line))
 
     def _tell(self, callback: Callable[..., None], *arguments: int) -> None:
         try:
             self._loop.call_soon_threadsafe(callback, *arguments)
         except RuntimeError:
-            # The loop has ended while the last messages were written.
+            # The loop has ended: the client took nothing for too long.
             pass
 
     def _taken(self, count: int) -> None:

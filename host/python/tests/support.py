@@ -113,20 +113,35 @@ class DirectoryCase(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
 
-    def gate(self) -> Gate:
+    def gate(self, name: str = "one") -> Gate:
         """A gate that is open at the latest when the test has ended."""
-        gate = Gate(self.directory / "gate")
+        gate = Gate(self.directory / f"gate-{name}")
         self.addCleanup(gate.close)
         return gate
+
+
+def start(data: Path, *flags: str) -> subprocess.Popen:
+    """A server process, whose output nobody reads yet."""
+    words = [sys.executable, "-m", "backburner_host", "serve", "--data-dir", str(data), *flags]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def request(id: int, method: str, params: dict, capabilities: dict = TASKS) -> bytes:
+    """A request as a line."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    }
+    message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params | {"_meta": meta}}
+    return json.dumps(message).encode() + b"\n"
 
 
 class Server:
     """A server process on a data directory, and the client's ends of its streams."""
 
     def __init__(self, data: Path, *flags: str):
-        words = [sys.executable, "-m", "backburner_host", "serve", "--data-dir", str(data), *flags]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe)
+        self.process = start(data, *flags)
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._next_id = 1
         self._inbox: list[dict] = []
@@ -140,13 +155,7 @@ class Server:
     def post(self, method: str, params: dict, capabilities: dict = TASKS) -> int:
         """Send a request, and give the id that it was given."""
         id, self._next_id = self._next_id, self._next_id + 1
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
-            "io.modelcontextprotocol/clientCapabilities": capabilities,
-        }
-        message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params | {"_meta": meta}}
-        self.send_raw(json.dumps(message).encode() + b"\n")
+        self.send_raw(request(id, method, params, capabilities))
         return id
 
     def notify_cancelled(self, id: int) -> None:
