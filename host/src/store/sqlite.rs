@@ -15,6 +15,7 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::{Connection, Error as SqlError, ErrorCode, ffi};
 
@@ -25,6 +26,7 @@ use self::pool::Pool;
 use self::presence::Files;
 use self::statement::Transaction;
 use super::check::{self, Page};
+use super::limits::BUSY_TIMEOUT;
 use super::{Cause, Change, Entry, Error, OpenError, Store, Versioned};
 
 /// A store in a file. One value serves all threads of a process.
@@ -33,6 +35,8 @@ pub struct SqliteStore {
     pool: Pool,
     group: Group,
     files: Files,
+    /// How long a commit waits for another process's lock.
+    patience: Duration,
 }
 
 impl SqliteStore {
@@ -60,6 +64,7 @@ impl SqliteStore {
             pool,
             group: Group::default(),
             files,
+            patience: BUSY_TIMEOUT,
         })
     }
 
@@ -124,7 +129,8 @@ impl SqliteStore {
     /// Begins to write, and not where others would not find it: with an index that others do not use, this process
     /// has no lock against them, and would write over their commits.
     fn begin<'c>(&self, connection: &'c Connection) -> Result<Transaction<'c>, Error> {
-        let transaction = statement::begin(connection, || self.files.stopped_writer())?;
+        let transaction =
+            statement::begin(connection, self.patience, || self.files.stopped_writer())?;
         self.files.check()?;
         Ok(transaction)
     }

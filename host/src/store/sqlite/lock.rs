@@ -1,26 +1,38 @@
 //! How long SQLite waits for a lock that another connection has.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use super::super::limits::{BUSY_TIMEOUT, LOOK_EVERY};
 
+thread_local! {
+    /// How long this thread waits before SQLite gives up. It is told each number of attempts, and nothing of its connection.
+    static LIMIT: Cell<Duration> = const { Cell::new(BUSY_TIMEOUT) };
+}
+
 /// Called by SQLite each time that it finds a lock taken. SQLite has no way to be woken; its own schedule
 /// sleeps up to 100 ms, hundreds of times longer than a commit takes, so ours begins finer.
 pub(super) fn wait_for_lock(attempts: i32) -> bool {
-    wait(attempts, BUSY_TIMEOUT)
-}
-
-/// As [`wait_for_lock`], for a caller that looks who has the lock and then tries again.
-pub(super) fn wait_until_next_look(attempts: i32) -> bool {
-    wait(attempts, LOOK_EVERY)
-}
-
-fn wait(attempts: i32, limit: Duration) -> bool {
-    let Some(delay) = delay_before(attempts, limit) else {
+    let Some(delay) = delay_before(attempts, LIMIT.get()) else {
         return false;
     };
     std::thread::sleep(delay);
     true
+}
+
+/// Does what may have to wait for a lock, so that it fails after [`LOOK_EVERY`] already: for a caller that looks who has the
+/// lock, and then tries again.
+pub(super) fn until_next_look<T>(attempt: impl FnOnce() -> T) -> T {
+    /// Puts the limit back, also where the attempt panics.
+    struct Shorter;
+    impl Drop for Shorter {
+        fn drop(&mut self) {
+            LIMIT.set(BUSY_TIMEOUT);
+        }
+    }
+    LIMIT.set(LOOK_EVERY);
+    let _shorter = Shorter;
+    attempt()
 }
 
 /// How long to wait after so many attempts failed: fine steps at first, `None` after `limit`.

@@ -1,14 +1,13 @@
 //! The statements: one function each for what the store does, on a connection that is given.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
 
 use super::super::check::{Page, Range};
-use super::super::limits::BUSY_TIMEOUT;
 use super::super::{Change, Entry, Error, Expectation, Versioned};
-use super::lock::{wait_for_lock, wait_until_next_look};
+use super::lock::until_next_look;
 use super::schema;
 
 pub(super) use rusqlite::Transaction;
@@ -52,25 +51,17 @@ pub(super) fn scan(connection: &Connection, range: &Range, page: &mut Page) -> R
 /// it stands still; it is asked for once in a while.
 ///
 /// # Errors
-/// [`Error::Busy`] where another process holds the lock for too long, [`Error::Stopped`] where it will not let go.
+/// [`Error::Busy`] where another process holds the lock for longer than `patience`, [`Error::Stopped`] where it will not let
+/// go.
 pub(super) fn begin(
     connection: &Connection,
+    patience: Duration,
     stopped_writer: impl Fn() -> Option<u32>,
 ) -> Result<Transaction<'_>, Error> {
-    connection.busy_handler(Some(wait_until_next_look))?;
-    let begun = begin_and_look(connection, stopped_writer);
-    connection.busy_handler(Some(wait_for_lock))?;
-    begun
-}
-
-fn begin_and_look(
-    connection: &Connection,
-    stopped_writer: impl Fn() -> Option<u32>,
-) -> Result<Transaction<'_>, Error> {
-    let give_up_at = Instant::now() + BUSY_TIMEOUT;
+    let give_up_at = Instant::now() + patience;
+    let attempt = || Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
     loop {
-        let begun = Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
-        match begun.map_err(Error::from) {
+        match until_next_look(attempt).map_err(Error::from) {
             Err(Error::Busy(_)) if Instant::now() < give_up_at => {
                 if let Some(pid) = stopped_writer() {
                     return Err(Error::Stopped { pid });

@@ -67,7 +67,7 @@ fn a_read_does_not_wait_for_a_write() {
         .commit(&[set("a", "before")])
         .expect("the commit succeeds");
     let writer = store.pool.take().expect("there is a connection");
-    let transaction = statement::begin(&writer).expect("nobody else writes");
+    let transaction = statement::begin(&writer, BUSY_TIMEOUT, || None).expect("nobody else writes");
     transaction
         .execute("UPDATE entry SET value = 'within'", [])
         .expect("there is room");
@@ -110,8 +110,8 @@ fn on_a_full_disk_a_commit_that_fits_succeeds_beside_one_that_does_not() {
     let connection = store.pool.take().expect("there is a connection");
     let large = [set("b", &"v".repeat(100_000))];
     let small = [set("a", "2")];
-    let begun = statement::begin(&connection).expect("nobody else writes");
-    let results = write(&connection, begun, &[&small, &large, &small]);
+    let begun = statement::begin(&connection, BUSY_TIMEOUT, || None).expect("nobody else writes");
+    let results = store.write(&connection, begun, &[&small, &large, &small]);
     assert!(results[0].is_ok() && results[2].is_ok(), "{results:?}");
     assert!(matches!(results[1], Err(Error::NoSpace(_))), "{results:?}");
 }
@@ -138,9 +138,9 @@ fn a_conflict_fails_only_its_own_commit() {
         value: "1".to_owned(),
         expect: Expectation::Absent,
     };
-    let begun = statement::begin(&connection).expect("nobody else writes");
+    let begun = statement::begin(&connection, BUSY_TIMEOUT, || None).expect("nobody else writes");
     let both = [absent("b"), absent("a")];
-    let results = write(&connection, begun, &[&[absent("a")], &both, &[absent("b")]]);
+    let results = store.write(&connection, begun, &[&[absent("a")], &both, &[absent("b")]]);
     assert!(results[0].is_ok() && results[2].is_ok(), "{results:?}");
     assert!(
         matches!(&results[1], Err(Error::Conflict { key }) if key == "a"),
@@ -153,7 +153,7 @@ fn commits_that_meet_share_transactions() {
     const THREADS: usize = 8;
     let (_directory, store) = store();
     let holder = store.pool.take().expect("there is a connection");
-    let lock = statement::begin(&holder).expect("nobody else writes");
+    let lock = statement::begin(&holder, BUSY_TIMEOUT, || None).expect("nobody else writes");
     let barrier = Barrier::new(THREADS + 1);
     std::thread::scope(|scope| {
         for number in 0..THREADS {
@@ -372,14 +372,10 @@ fn a_store_in_a_directory_behind_a_link_keeps_its_files() {
 
 #[test]
 fn a_lock_that_is_not_released_is_told_and_commits_go_on_when_it_is() {
-    let (_directory, store) = store();
+    let (_directory, mut store) = store();
+    store.patience = Duration::ZERO;
     let hung = store.pool.take().expect("there is a connection");
-    let lock = statement::begin(&hung).expect("nobody else writes");
-    let impatient = store.pool.take().expect("there is a connection");
-    impatient
-        .busy_timeout(std::time::Duration::from_millis(1))
-        .expect("the connection is open");
-    drop(impatient);
+    let lock = statement::begin(&hung, BUSY_TIMEOUT, || None).expect("nobody else writes");
     let result = store.commit(&[set("a", "1")]);
     let Err(error @ Error::Busy(_)) = &result else {
         panic!("the store is locked, yet there is {result:?}");
