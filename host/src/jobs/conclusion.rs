@@ -31,13 +31,11 @@ pub(crate) enum Believed {
     Losses,
 }
 
-impl Believed {
-    fn includes(self, read: &io::Result<Option<Outcome>>) -> bool {
-        self == Self::Losses
-            && match read {
-                Ok(outcome) => outcome.as_ref().is_some_and(is_loss),
-                Err(error) => is_later(error),
-            }
+/// Whether what was read says that the job was lost, or may say so, as a later version wrote it.
+fn may_be_loss(read: &io::Result<Option<Outcome>>) -> bool {
+    match read {
+        Ok(outcome) => outcome.as_ref().is_some_and(is_loss),
+        Err(error) => is_later(error),
     }
 }
 
@@ -93,8 +91,8 @@ impl JobDirectory {
         match self.outcome() {
             Ok(None) => Ok(()),
             Err(error) if !is_later(&error) => Err(error),
-            read if believed.includes(&read) => Ok(()),
-            _ => self.put_aside(OUTCOME, |aside| believed.includes(&self.outcome_in(aside))),
+            read if may_be_loss(&read) => Ok(()),
+            _ => self.put_aside(OUTCOME, |aside| may_be_loss(&self.outcome_in(aside))),
         }
     }
 
@@ -137,7 +135,7 @@ impl JobDirectory {
     }
 
     /// Writes the outcome into the room that was reserved for it, unless there is one by now; power-safe on return. For
-    /// the supervisor, and for whoever says that there will be none.
+    /// the supervisor, and for a server that could start none.
     ///
     /// There is one where somebody took this supervisor for dead, since the file `alive` was not its own any more: who
     /// has read that is not told anything else. One that the job itself has written is disowned before this.
@@ -185,7 +183,7 @@ impl JobDirectory {
 
     fn open_reserve(&self) -> io::Result<File> {
         match files::overwrite(self.dir(), RESERVE) {
-            Err(error) if files::is_other_kind(&error) || files::is_forbidden(&error) => {
+            Err(error) if files::is_other_kind(&error) || files::is_closed(&error) => {
                 self.put_aside(RESERVE, |_aside| false)?;
                 files::overwrite(self.dir(), RESERVE)
             }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -94,7 +94,7 @@ pub(crate) enum Liveness {
 pub(crate) enum Wakened {
     /// It will, unless it ends before.
     Yes,
-    /// Somebody deleted or replaced what it listens to.
+    /// Somebody deleted, replaced or closed what it listens to.
     Unreachable,
 }
 
@@ -175,7 +175,11 @@ impl JobDirectory {
     /// Waits until a supervisor that seemed to live is gone, which it is at once where it was in its last instant. Whether
     /// it is, after [`LAST_INSTANT`] at most.
     pub(crate) fn is_gone_soon(&self, alive: &File) -> io::Result<bool> {
-        let deadline = Instant::now() + LAST_INSTANT;
+        self.is_gone_within(LAST_INSTANT, alive)
+    }
+
+    fn is_gone_within(&self, limit: Duration, alive: &File) -> io::Result<bool> {
+        let deadline = Instant::now() + limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let limit = Timespec::try_from(left).expect("it is a few seconds");
@@ -335,12 +339,12 @@ impl JobDirectory {
         Ok(files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)?.is_some())
     }
 
-    /// Whether somebody may listen to the file `control`: a supervisor does as long as it lives.
+    /// Whether somebody may listen to the file `control`: a supervisor does as long as it lives. True also where nobody can
+    /// tell.
     pub(crate) fn is_listened_to(&self) -> io::Result<bool> {
         match files::open(&self.dir, CONTROL, OFlags::WRONLY) {
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(false),
-            // Nobody can tell.
-            Err(error) if files::is_forbidden(&error) => Ok(true),
+            Err(error) if files::is_closed(&error) => Ok(true),
             Err(error) if files::is_other_kind(&error) => Ok(false),
             other => match other? {
                 Some(file) => files::is_fifo(file),
@@ -470,7 +474,7 @@ pub(super) fn is_later(error: &io::Error) -> bool {
 /// Whether what was read is not what anybody of us wrote, or is closed to us, as opposed to what a later version wrote.
 pub(super) fn is_damage(error: &io::Error) -> bool {
     let kinds = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
-    kinds.contains(&error.kind()) || files::is_other_kind(error) || files::is_forbidden(error)
+    kinds.contains(&error.kind()) || files::is_other_kind(error) || files::is_closed(error)
 }
 
 /// What is in a file of ours, of at most so many bytes; `None` where it is not there, cannot be read or understood, or

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd as _;
 
 use cap_std::fs::Dir;
 use rustix::fd::AsFd;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::limits::FILE_BYTES;
@@ -28,9 +29,9 @@ pub(crate) fn overwrite(dir: &Dir, name: &str) -> io::Result<File> {
         OFlags::WRONLY | OFlags::CREATE | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(dir, name, how, private()) {
         // A FIFO that nobody reads.
-        Err(Errno::NXIO) => Err(Errno::LOOP),
-        other => other,
-    }?;
+        Err(Errno::NXIO) => return Err(Errno::LOOP.into()),
+        other => other.map_err(|errno| why(errno, dir, name, Mode::WUSR))?,
+    };
     if kind_of(&file)? == FileType::RegularFile {
         Ok(File::from(file))
     } else {
@@ -46,7 +47,61 @@ pub(crate) fn open(dir: &Dir, name: &str, access: OFlags) -> io::Result<Option<F
         Err(Errno::NOENT) => Ok(None),
         // A socket. For writing it may be a FIFO that nobody reads.
         Err(Errno::NXIO) if !access.contains(OFlags::WRONLY) => Err(Errno::LOOP.into()),
-        Err(error) => Err(error.into()),
+        Err(errno) => Err(why(errno, dir, name, needed(access))),
+    }
+}
+
+/// What the owner's bits have to have for a file to be opened like this.
+fn needed(access: OFlags) -> Mode {
+    match access & OFlags::RWMODE {
+        OFlags::WRONLY => Mode::WUSR,
+        OFlags::RDWR => Mode::RUSR | Mode::WUSR,
+        _ => Mode::RUSR,
+    }
+}
+
+/// A mode keeps its owner from something.
+#[derive(Debug, thiserror::Error)]
+#[error("its mode forbids it")]
+struct Closed;
+
+/// Why a file could not be opened. That it was not allowed says little: access is also refused by a security module, and by
+/// a file system of the network whose credentials have expired, and there nobody has changed anything.
+fn why(errno: Errno, dir: &Dir, name: &str, needed: Mode) -> io::Error {
+    let is_closed = || match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => !Mode::from_raw_mode(found.st_mode).contains(needed),
+        Err(_) => lacks(dir, Mode::XUSR),
+    };
+    // Where there is no file yet, it cannot be made.
+    let is_shut = || lacks(dir, Mode::WUSR | Mode::XUSR);
+    if errno == Errno::ACCESS && (is_closed() || is_shut()) {
+        return io::Error::new(io::ErrorKind::PermissionDenied, Closed);
+    }
+    errno.into()
+}
+
+/// Whether a directory's mode lacks one of these bits.
+fn lacks(dir: &Dir, needed: Mode) -> bool {
+    rustix::fs::fstat(dir).is_ok_and(|found| !Mode::from_raw_mode(found.st_mode).contains(needed))
+}
+
+/// Opens a directory to its owner again, where somebody has closed it. Where that cannot be done, what it was for fails.
+pub(crate) fn open_up(dir: &Dir) {
+    if !lacks(dir, Mode::RWXU) {
+        return;
+    }
+    // A handle that is only good for looking names up takes no mode; its name in `/proc` does.
+    let _closed = rustix::fs::fchmod(dir, Mode::RWXU)
+        .or_else(|_| rustix::fs::chmod(format!("/proc/self/fd/{}", dir.as_raw_fd()), Mode::RWXU));
+}
+
+/// As [`open_up`], for a directory and the one that it is in.
+pub(crate) fn open_up_with_parent(dir: &Dir) {
+    open_up(dir);
+    if let Ok(parent) = rustix::fs::statat(dir, "..", AtFlags::empty())
+        && !Mode::from_raw_mode(parent.st_mode).contains(Mode::RWXU)
+    {
+        let _closed = rustix::fs::chmodat(dir, "..", Mode::RWXU, AtFlags::empty());
     }
 }
 
@@ -65,7 +120,7 @@ fn open_kind(dir: &Dir, name: &str, access: OFlags, kind: FileType) -> io::Resul
     let file = match open(dir, name, access) {
         Ok(Some(file)) => file,
         Ok(None) => return Ok(None),
-        Err(error) if is_other_kind(&error) || is_forbidden(&error) => return Ok(None),
+        Err(error) if is_other_kind(&error) || is_closed(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
     Ok((kind_of(&file)? == kind).then_some(file))
@@ -86,9 +141,9 @@ pub(crate) fn is_other_kind(error: &io::Error) -> bool {
     kinds.contains(&error.raw_os_error())
 }
 
-/// Whether a mode forbids what was asked for. All that is ours is made so that none does: somebody has changed it.
-pub(crate) fn is_forbidden(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::ACCESS.raw_os_error())
+/// Whether a mode kept a file from being opened. All that is ours is made so that none does: somebody has changed it.
+pub(crate) fn is_closed(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|cause| cause.is::<Closed>())
 }
 
 /// Reads a whole file, as [`read_at_most`], of [`FILE_BYTES`].

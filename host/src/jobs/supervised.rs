@@ -119,16 +119,18 @@ impl SupervisedJobs {
         }
     }
 
-    /// Opens a job's directory, which the job may have closed to its owner: it would be out of reach then.
+    /// Opens a job's directory, which the job may have closed to its owner, or that of all jobs: it would be out of reach
+    /// then.
     fn open_place(&self, name: &str) -> io::Result<Dir> {
         let opened = self.jobs.open_dir(name);
         let is_closed = match &opened {
             Ok(dir) => dir.dir_metadata()?.permissions().mode() & PRIVATE != PRIVATE,
-            Err(error) => files::is_forbidden(error),
+            Err(error) => error.kind() == ErrorKind::PermissionDenied,
         };
         if !is_closed {
             return opened;
         }
+        files::open_up(&self.jobs);
         // Where it stays closed, that is what is said of it.
         let _closed = self
             .jobs
@@ -221,7 +223,7 @@ impl SupervisedJobs {
     fn remove(&self, id: Uuid) -> io::Result<()> {
         let name = unique("gone", id);
         match self.jobs.rename(id.to_string(), &self.workshop, &name) {
-            Ok(()) => ignore_missing(self.workshop.remove_dir_all(&name)),
+            Ok(()) => ignore_missing(remove_all(&self.workshop, &name)),
             // Not where it is the workshop that is missing.
             Err(error) if error.kind() == ErrorKind::NotFound && self.find(id)?.is_none() => Ok(()),
             other => other,
@@ -493,6 +495,26 @@ fn open_private(parent: &Dir, name: &str) -> io::Result<Dir> {
         files::sync(parent)?;
     }
     parent.open_dir(name)
+}
+
+/// Deletes a directory with all that is in it, also what a job has closed to its owner.
+fn remove_all(parent: &Dir, name: &str) -> io::Result<()> {
+    match parent.remove_dir_all(name) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+        other => return other,
+    }
+    // Each level is a name in the last one, and no path: it may be longer than a path may be.
+    let mut closed = vec![parent.open_dir(name)?];
+    while let Some(dir) = closed.pop() {
+        files::open_up(&dir);
+        for entry in dir.entries()? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                closed.push(entry.open_dir()?);
+            }
+        }
+    }
+    parent.remove_dir_all(name)
 }
 
 /// Several processes may delete the same thing.

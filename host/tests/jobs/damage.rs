@@ -274,7 +274,7 @@ fn a_running_job_does_not_need_its_record_any_more() {
 fn an_outcome_that_was_damaged_is_a_loss_and_not_an_error_for_ever() {
     let lab = Lab::new();
     for damage in DAMAGES {
-        let (id, _) = lab.run(&shell("echo done"));
+        let (id, _) = lab.run_with_supervisor(&shell("echo done"));
         damage.apply(&lab.directory(id).join("outcome.json"));
         let outcome = outcome(&lab, id);
         // Of one that is not there nobody knows that there was one.

@@ -100,6 +100,16 @@ impl Lab {
         (id, self.outcome(id))
     }
 
+    /// As [`Lab::run`], and waits for the end of its supervisor too. That says that the job has ended a moment before it ends
+    /// itself; who finds it without an outcome then takes the files for damaged, as they are.
+    pub(crate) fn run_with_supervisor(&self, spec: &Spec) -> (Uuid, Outcome) {
+        let (id, outcome) = self.run(spec);
+        eventually("the supervisor has ended too", || {
+            (!is_named_in_a_command_line(id)).then_some(())
+        });
+        (id, outcome)
+    }
+
     /// Waits for the end of a job, woken and not polling.
     pub(crate) fn outcome(&self, id: Uuid) -> Outcome {
         wait_for_end(&self.jobs, id);
@@ -262,6 +272,20 @@ pub(crate) fn processes_of(id: Uuid) -> Vec<String> {
         })
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect()
+}
+
+/// Whether some process was started with this id as an argument, as a supervisor is.
+fn is_named_in_a_command_line(id: Uuid) -> bool {
+    let wanted = id.to_string();
+    let mut entries = std::fs::read_dir("/proc")
+        .expect("it is there")
+        .filter_map(Result::ok);
+    entries.any(|entry| {
+        // What has ended meanwhile has none.
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0)
+            .any(|word| word == wanted.as_bytes())
+    })
 }
 
 /// The environment of a process as each of its threads shows it: one that has ended shows none.

@@ -85,8 +85,8 @@ pub(crate) fn usage(dir: &Dir) -> io::Result<Usage> {
     })
 }
 
-/// Makes all output survive a power failure. Gives how many bytes of it may not, since the disk refused them; they can
-/// still be read for now.
+/// Makes all output survive a power failure. Gives how many bytes of it may not, since the disk refused them, and
+/// they can still be read for now, or since somebody has closed or changed their file.
 pub(crate) fn sync(dir: &Dir) -> io::Result<u64> {
     let mut refused_bytes = 0;
     for segment in list(dir)? {
@@ -95,7 +95,8 @@ pub(crate) fn sync(dir: &Dir) -> io::Result<u64> {
             .into_iter()
             .try_for_each(|name| match files::open_file(dir, &name)? {
                 Some(file) => file.sync_data(),
-                None => Ok(()),
+                // Nobody can read it either.
+                None => Err(io::ErrorKind::NotFound.into()),
             });
         if synced.is_err() {
             refused_bytes += segment.len;

@@ -30,7 +30,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt;
 use std::process::ExitCode;
 
 use cap_std::ambient_authority;
@@ -48,7 +47,6 @@ use super::limits::OUTCOME_RETRY;
 use super::model::{End, Outcome, Spec};
 use super::native::{self, Side};
 use super::output::Recorder;
-use super::supervised::PRIVATE;
 use super::{clock, files, processes};
 
 /// The variable that every process of a job has in its environment, with the job's id: a job can name
@@ -170,27 +168,23 @@ fn carry_out(id: Uuid, directory: &JobDirectory, alive: ManuallyDrop<OwnedFd>) -
     outcome.duration_ms = clock::monotonic_ms().saturating_sub(asked_ms);
     // Before what takes its time. Where there is no room for it, the job seems to run until its outcome is written.
     let _unnoted = directory.note_end(&outcome);
-    let concluded = conclude(&mut post, outcome, &alive, Patience::of(worth));
-    leave(post, alive, concluded)
+    match conclude(&mut post, outcome, &alive, Patience::of(worth)) {
+        Ok(()) => leave(post, alive),
+        Err(error) => {
+            // Not before it has said why.
+            std::mem::forget(post);
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
-/// Closes what others know this process by: `alive` before `control`. Who sees that held and nobody listen to this knows
-/// that somebody has changed the files, and not that this process was about to end; the system closes them in no order
-/// that can be relied on.
-fn leave(
-    post: Post<'_>,
-    alive: ManuallyDrop<OwnedFd>,
-    concluded: io::Result<()>,
-) -> io::Result<()> {
-    match concluded {
-        Ok(()) => {
-            drop(ManuallyDrop::into_inner(alive));
-            drop(post);
-        }
-        // Not before it has said why.
-        Err(_) => std::mem::forget(post),
-    }
-    concluded
+/// Closes what others know this process by: `alive` before `control`. A server that sees `alive` held and nobody who reads
+/// `control` takes the files for changed, and not this process for one that is about to end; the system closes them in no
+/// order that can be relied on.
+fn leave(post: Post<'_>, alive: ManuallyDrop<OwnedFd>) {
+    drop(ManuallyDrop::into_inner(alive));
+    drop(post);
 }
 
 /// What is to be executed.
@@ -266,21 +260,17 @@ fn conclude(
             Err(error) if patience.is_over(&error, reach(), clock::monotonic_ms()) => {
                 return Err(error);
             }
-            Err(error) => await_help(&error),
+            Err(error) => await_help(dir, &error),
             Ok(()) => return Ok(()),
         }
     }
 }
 
-/// Waits until an outcome that failed like this is to be tried again. Where the job has closed its directory, nobody else
-/// has to open it.
-fn await_help(error: &io::Error) {
-    if files::is_forbidden(error) {
-        // Where it cannot be done, somebody else has to.
-        let _closed = std::env::current_dir().and_then(|path| {
-            let mode = std::fs::Permissions::from_mode(PRIVATE);
-            std::fs::set_permissions(path, mode)
-        });
+/// Waits until an outcome that failed like this is to be tried again. Where the job has closed its directory, or that of all
+/// jobs, it is open then.
+fn await_help(dir: &JobDirectory, error: &io::Error) {
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        files::open_up_with_parent(dir.dir());
     }
     std::thread::sleep(OUTCOME_RETRY);
 }
