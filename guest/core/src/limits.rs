@@ -53,8 +53,9 @@ pub(crate) const STORE_KEY_BYTES: usize = 512;
 /// The longest value of the store, in bytes; from the contract of `store`.
 pub(crate) const STORE_VALUE_BYTES: usize = 1024 * 1024;
 
-/// How many objects and arrays of JSON are looked into that are in each other. No value is read that has more of them, as
-/// `serde_json` goes one less deep; and what is kept of each would fill an instance's memory where a message is nothing else.
+/// How deep objects and arrays of JSON are looked into. No value is read that is nested deeper: `serde_json` goes one level
+/// less deep, and the arguments of a call are one level around values that are read each by itself. What is kept of each
+/// level would fill an instance's memory where a message is nothing else.
 pub(crate) const JSON_LEVELS: usize = 128;
 
 /// How long all arguments of a call together may be, in bytes of JSON. They are kept in the record of the task, and the

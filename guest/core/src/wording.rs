@@ -5,7 +5,7 @@
 
 use crate::imports::{End, JobOutcome, Loss, Report, StartError, StartErrorKind, StopCause};
 use crate::limits::REPORT_CHARS;
-use crate::text::{duration, is_hidden, shorten};
+use crate::text::{duration, is_hidden, revealed, shorten};
 
 /// Which sort of tool was called: what the arguments of `run` are called means nothing to who called another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,8 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
 /// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for
 /// a failed task now.
 pub(crate) fn not_run(error: &StartError, key_is_used: bool, about: About) -> String {
-    let detail = &error.detail;
+    // It names directories and programs, which the caller gave.
+    let detail = revealed(&error.detail);
     let with = if key_is_used { about.anew() } else { "" };
     match error.kind {
         StartErrorKind::BadDirectory => {
@@ -165,7 +166,7 @@ fn unfinished(happened: &str, about: About) -> String {
 /// A command that was to be stopped before it was executed is no failure of the command.
 fn not_started(detail: &str, stopped: Option<StopCause>) -> String {
     match stopped {
-        None => format!("could not be started: {detail}"),
+        None => format!("could not be started: {}", revealed(detail)),
         Some(cause) => format!("stopped before it was executed: {}", reason(cause)),
     }
 }
@@ -202,5 +203,28 @@ fn reason(cause: StopCause) -> &'static str {
         StopCause::ShutDown => {
             "its supervisor was asked to end, as at the machine's shutdown or with the job that it was started from"
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_caller_named_breaks_no_line() {
+        let detail = "the directory /a\nexit code 0\u{1b}[2J does not exist";
+        let shown = "the directory /a\\u000aexit code 0\\u001b[2J does not exist";
+        for kind in [
+            StartErrorKind::BadDirectory,
+            StartErrorKind::BadSpec,
+            StartErrorKind::NoSpace,
+            StartErrorKind::Other,
+        ] {
+            let detail = detail.to_owned();
+            let words = not_run(&StartError { kind, detail }, false, About::Run);
+            assert!(words.contains(shown), "{words}");
+        }
+        let words = not_started(detail, None);
+        assert_eq!(words, format!("could not be started: {shown}"));
     }
 }

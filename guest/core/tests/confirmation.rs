@@ -90,7 +90,7 @@ fn a_command_that_a_rule_names_is_asked_for_and_not_run() {
     let reply = host().ask(&mut world, &call(&removal(), &json!({})));
     let mut result = reply["result"].clone();
     assert!(result["requestState"].take().is_string());
-    let text = "May this command be run? A rule asks for it: it deletes directories\n\n\
+    let text = "May this command be run? A rule asks for it: it deletes directories\n\n    \
         rm -r x; sleep 60\n\nDirectory: /tmp\nLabel: clean";
     let expect = json!({
         "resultType": "input_required",
@@ -186,10 +186,10 @@ fn a_person_sees_all_that_decides_what_runs() {
     };
     check(
         json!({ "command": "rm -r x" }),
-        &["\n\nrm -r x\n\n", "Directory: the server's own"],
+        &["\n\n    rm -r x\n\n", "Directory: the server's own"],
     );
     let program = json!({ "command": "rm", "args": ["-r", "a b", "it's", ""] });
-    check(program, &["\n\nrm -r 'a b' 'it'\\''s' ''\n\n"]);
+    check(program, &["\n\n    rm -r 'a b' 'it'\\''s' ''\n\n"]);
     let hidden = json!({ "command": "rm -r x # \u{202e}\u{1b}[8m" });
     check(hidden, &["rm -r x # \\u202e\\u001b[8m"]);
     let surroundings = json!({ "command": "rm -r x", "env": { "KEY": "secret" }, "stdin": "abc" });

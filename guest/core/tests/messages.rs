@@ -394,6 +394,31 @@ fn a_call_needs_a_known_tool_and_an_object_of_arguments() {
 }
 
 #[test]
+fn what_a_client_wrote_is_repeated_in_one_line_and_without_what_nobody_sees() {
+    let hidden = "a\n\u{202e}b";
+    let member = json!({ (hidden): {} });
+    let responses = json!({ "name": "run", "inputResponses": member });
+    let responses = request(1, Client::Tasks, "tools/call", responses);
+    let pair = member.to_string();
+    let pair = pair
+        .strip_prefix('{')
+        .and_then(|pair| pair.strip_suffix('}'))
+        .expect("an object");
+    for body in [
+        request(1, Client::Tasks, hidden, json!({})),
+        request(1, Client::Tasks, "tools/call", json!({ "name": hidden })),
+        discover(VERSION, Some(json!(hidden))),
+        responses.replacen(pair, &format!("{pair},{pair}"), 1),
+    ] {
+        let message = reply(&body)["error"]["message"].take();
+        let message = message
+            .as_str()
+            .unwrap_or_else(|| panic!("it is right: {body}"));
+        assert!(message.contains(r"a\u000a\u202eb"), "{message}");
+    }
+}
+
+#[test]
 fn arguments_that_the_tool_refuses_are_a_result_for_the_model() {
     for arguments in [
         json!({}),

@@ -323,6 +323,19 @@ fn an_argument_that_is_given_twice_is_refused() {
     let reply = place.host.ask(&mut place.world, &body);
     let expect = "`c[0].e.d` is given twice";
     assert!(reply.to_string().contains(expect), "{reply}");
+    // As deep as a value is read, which is one level around it deeper than JSON is read as a whole.
+    let deepest = format!(r#"{}{{"d":1,"d":2}}{}"#, "[".repeat(126), "]".repeat(126));
+    let body = call(1, Client::Plain, "t", &json!({ "c": "ARGUMENT" }));
+    let reply = |value: &str, place: &mut Place| {
+        let body = body.replace("\"ARGUMENT\"", value);
+        place.host.ask(&mut place.world, &body).to_string()
+    };
+    let refused = reply(&deepest, &mut place);
+    assert!(refused.contains("is given twice"), "{refused}");
+    let read = reply(&deepest.replacen("\"d\"", "\"e\"", 1), &mut place);
+    assert!(!read.contains("cannot be read"), "{read}");
+    let deeper = reply(&format!("[{deepest}]"), &mut place);
+    assert!(deeper.contains("`c` cannot be read"), "{deeper}");
     let body =
         call(1, Client::Plain, "t", &json!({ "a": "ARGUMENT" })).replace("\"ARGUMENT\"", "1e999");
     let reply = place.host.ask(&mut place.world, &body);

@@ -326,7 +326,7 @@ fn several_questions_are_asked_in_rounds() {
     let third = party.again(&none, &second, &accept(&content));
     let words = message(&third);
     assert!(
-        words.starts_with("Is Alice blue?\n\necho 'Alice blue true'\n"),
+        words.starts_with("Is Alice blue?\n\n    echo 'Alice blue true'\n"),
         "{words}"
     );
     party.assert_nothing_runs();
@@ -363,7 +363,7 @@ fn a_tool_may_have_each_call_confirmed() {
     let reply = party.first(&arguments);
     let words = message(&reply);
     assert!(
-        words.starts_with("May the tool `greet` run this command?\n\necho hi 'it'\\''s me'\n"),
+        words.starts_with("May the tool `greet` run this command?\n\n    echo hi 'it'\\''s me'\n"),
         "{words}"
     );
     let no = party.again(&arguments, &reply, &accept(&json!({ "confirm": false })));
@@ -406,6 +406,42 @@ fn a_question_without_its_arguments_is_asked_in_other_words() {
     assert!(message(&party.first(&json!({}))).starts_with("May the tool `greet`"));
     let hidden = party.first(&json!({ "name": "a\u{202e}b" }));
     assert!(message(&hidden).starts_with("Greet a\\u202eb?"), "{hidden}");
+}
+
+/// The question before a call of a tool with this `confirm` and this argument `note`.
+fn confirming(confirm: &str, note: &str) -> String {
+    let tool = json!({
+        "name": "deploy", "description": "d", "program": ["deploy", "{note}"], "confirm": confirm,
+        "inputSchema": { "type": "object", "properties": { "note": { "type": "string" } } },
+    });
+    message(&Party::new(&tool).first(&json!({ "note": note }))).to_owned()
+}
+
+#[test]
+fn no_line_of_an_argument_looks_like_what_is_said_of_the_command() {
+    let note = "\n\ndeploy main\n\nDirectory: /safe";
+    for confirm in ["Deploy {note}\nto all?", "With {}\nto all?"] {
+        let words = confirming(confirm, note);
+        let ours = |line: &&str| !line.starts_with("    ");
+        let ours: Vec<&str> = words.lines().filter(ours).skip(1).collect();
+        let expect = [
+            "to all?",
+            "",
+            "",
+            "Directory: the server's own",
+            "Label: deploy",
+        ];
+        assert_eq!(ours, expect, "{words}");
+    }
+}
+
+#[test]
+fn a_long_argument_hides_nothing_of_what_its_author_says() {
+    let words = confirming("Deploy {note}? It takes the site down.", &"x".repeat(5_000));
+    assert!(
+        words.contains("x…? It takes the site down.\n\n    deploy xx"),
+        "{words}"
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// What a play has met that has a name in the transcript, by its placeholder: `<uuid:name>`, `<state:name>`.
 pub(super) type Names = BTreeMap<String, String>;
 
-/// The least length of a `requestState`: its seal alone has more characters.
+/// The least length of a `requestState`: its signature alone has more characters.
 const STATE_CHARS_MIN: usize = 43;
 
 /// Where two values differ.

@@ -56,7 +56,7 @@ fn time(text: &str) -> Option<(usize, &'static str)> {
     is_moment.then_some((TIME_BYTES, "<time>"))
 }
 
-/// What seals a question: it is another one each time.
+/// What signs a question: it is another one each time.
 fn state(text: &str) -> Option<(usize, &'static str)> {
     let value = text.strip_prefix("\"requestState\":\"")?;
     // Nothing in it has to be escaped.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::revealed;
+
 /// What is wrong with a configuration: the place, for whoever knows the file that it came from, and the words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -17,7 +19,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.at.as_str() {
             "" => f.write_str(&self.reason),
-            at => write!(f, "{at}: {}", self.reason),
+            at => write!(f, "{}: {}", revealed(at), self.reason),
         }
     }
 }

@@ -11,9 +11,9 @@ pub use error::ConfigError;
 pub(crate) use node::{Members, Node, Seconds, escaped};
 
 use crate::json::repeated;
-use crate::limits::{DIRECT_LIMIT_MS, ECHOED_CHARS, GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
+use crate::limits::{DIRECT_LIMIT_MS, GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
 use crate::policy::Rules;
-use crate::text::{revealed, shorten};
+use crate::text::echoed;
 use crate::tool::catalogue::Catalogue;
 use crate::tool::path::absolute_path;
 
@@ -97,7 +97,7 @@ impl Config {
                 at: String::new(),
                 reason: format!(
                     "the configuration has `{}` twice, it has to be there once",
-                    shorten(&revealed(&place), ECHOED_CHARS)
+                    echoed(&place)
                 ),
             });
         }

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::ConfigError;
+use crate::text::echoed;
 
 /// One value of the configuration.
 #[derive(Clone, Debug)]
@@ -65,7 +66,8 @@ impl<'a> Node<'a> {
         for name in members.map.keys() {
             if !known.contains(&name.as_str()) {
                 let names = known.join("`, `");
-                let reason = format!("there is no member `{name}` here, there are `{names}`");
+                let given = echoed(name);
+                let reason = format!("there is no member `{given}` here, there are `{names}`");
                 return Err(members.error(name, reason));
             }
         }

@@ -8,8 +8,7 @@ use serde_json::value::RawValue;
 use super::form::{Fields, Form, Subject};
 use super::limits::ANSWER_BYTES;
 use crate::json::repeated;
-use crate::limits::ECHOED_CHARS;
-use crate::text::{revealed, shorten};
+use crate::text::echoed;
 
 /// What a client gives back, as MCP writes it. What is in it matters only where somebody accepts.
 #[derive(Debug, Deserialize)]
@@ -53,8 +52,7 @@ pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> 
         return Err(NO_ANSWER.to_owned());
     };
     if let Some(place) = repeated(answer.get()) {
-        let place = shorten(&revealed(&place), ECHOED_CHARS);
-        return Err(format!("`{place}` is given twice"));
+        return Err(format!("`{}` is given twice", echoed(&place)));
     }
     let content = match (action, &form.subject) {
         (Action::Accept, Subject::RequestedSchema(fields)) => {

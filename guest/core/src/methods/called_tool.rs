@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use super::call_tool::Call;
 use crate::config::Config;
 use crate::json::repeated;
-use crate::limits::{ARGUMENTS_BYTES, ECHOED_CHARS, LISTED_TOOLS};
+use crate::limits::{ARGUMENTS_BYTES, LISTED_TOOLS};
 use crate::meta::Client;
 use crate::rpc::RpcError;
 use crate::rpc::members::{object, present, string};
-use crate::text::shorten;
+use crate::text::echoed;
 use crate::tool::configured::Tool;
 use crate::tool::given::{Given, Unreadable};
 use crate::tool::run::{Arguments, Policy};
@@ -58,7 +58,7 @@ fn find<'a>(config: &'a Config, name: &str) -> Result<Called<'a>, RpcError> {
         None => catalogue.tool(name).map(Called::Configured),
     };
     found.ok_or_else(|| {
-        let name = shorten(name, ECHOED_CHARS);
+        let name = echoed(name);
         let listed: Vec<&str> = catalogue.names().take(LISTED_TOOLS).collect();
         let tools = match listed.as_slice() {
             [] => "there are no tools".to_owned(),

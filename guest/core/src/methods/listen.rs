@@ -173,7 +173,8 @@ fn distinct(ids: Vec<String>) -> Result<Vec<String>, RpcError> {
     match ids.len() {
         ..=LISTENED_TASKS => Ok(ids),
         many => Err(RpcError::InvalidParams(format!(
-            "`taskIds` has {many} ids, a subscription may name at most {LISTENED_TASKS}"
+            "`taskIds` names {many} different tasks, a subscription may name at most {LISTENED_TASKS}: open another one \
+             for the others"
         ))),
     }
 }

@@ -1,14 +1,17 @@
 //! What one simple command runs: itself, or through programs that run others.
 
+use std::collections::BTreeMap;
+
 use super::limits::{DEPTH, RUNNER_LEVELS};
 use super::line::{self, Script};
 use super::pattern::{Candidate, End, Place};
 use super::programs::{
-    Kind, announces_line, attached_line, hides, is, is_more_than_runner, is_run_variable,
-    is_runner, is_word_before_builtins, option_with_value, takes_next, wants_shell,
+    Kind, announces_line, asks_for_shell, attached_line, hides, is, is_more_than_runner,
+    is_run_variable, is_runner, is_word_before_builtins, may_ask_for_shell, option_with_value,
+    takes_next,
 };
 use super::shell::{Told, names_file, told};
-use super::word::{Piece, Word};
+use super::word::{Piece, Spread, Word};
 
 /// What may stand before a command without being one.
 const RESERVED: [&str; 13] = [
@@ -146,27 +149,49 @@ fn is_assignment(word: &Word) -> bool {
         && !name.starts_with(|it: char| it.is_ascii_digit())
 }
 
+/// What a program puts something else in the place of.
+struct Marker {
+    /// The text; `None` where it is only known when it runs.
+    text: Option<String>,
+    /// Where that is named if in a word of its own.
+    own: Option<usize>,
+}
+
+impl Marker {
+    fn braces() -> Self {
+        Self {
+            text: Some("{}".to_owned()),
+            own: None,
+        }
+    }
+}
+
 /// The arguments of a program, in which what it will put in is unknown.
 fn filled(name: &str, arguments: &[Word]) -> Vec<Word> {
     let (marker, piece) = match name {
-        "find" => (Some(("{}".to_owned(), None)), Piece::Glob),
-        "parallel" => (Some(("{}".to_owned(), None)), Piece::Unknown),
+        "find" => (Some(Marker::braces()), Piece::Glob),
+        "parallel" => (Some(Marker::braces()), Piece::Unknown),
         "xargs" => (marker(arguments), Piece::Unknown),
         _ => (None, Piece::Unknown),
     };
-    let Some((marker, own)) = marker.filter(|(marker, _)| !marker.is_empty()) else {
+    let Some(marker) = marker.filter(|marker| marker.text.as_deref() != Some("")) else {
         return arguments.to_vec();
     };
-    let filled = arguments.iter().enumerate().map(|(place, word)| match own {
-        // It belongs to the option before it.
-        Some(own) if own == place => Word::literal("-"),
-        _ => word.filled(&marker, &piece),
+    let filled = arguments.iter().enumerate().map(|(place, word)| {
+        let is_own = marker.own == Some(place) && word.spread() == Spread::One;
+        match &marker.text {
+            // It belongs to the option before it.
+            _ if is_own => Word::literal("-"),
+            Some(text) => word.filled(text, &piece),
+            // Any part of it may be the marker.
+            None => Word::unknown(),
+        }
     });
     filled.collect()
 }
 
-/// What `xargs` puts in the place of, and where that is named if in a word of its own.
-fn marker(arguments: &[Word]) -> Option<(String, Option<usize>)> {
+/// What `xargs` puts in the place of.
+fn marker(arguments: &[Word]) -> Option<Marker> {
     let takes_word = |word: &Word| takes_next("xargs", &word.line());
     let is_own = |place: &usize| {
         let before = place.checked_sub(1).map(|before| &arguments[before]);
@@ -174,36 +199,45 @@ fn marker(arguments: &[Word]) -> Option<(String, Option<usize>)> {
     };
     let own = (0..arguments.len()).take_while(is_own);
     let named = own.filter_map(|place| {
-        let text = arguments[place].line();
-        if let Some(long) = text.strip_prefix("--") {
-            let (name, marker) = long.split_once('=').unwrap_or((long, "{}"));
-            let is_it = !name.is_empty() && "replace".starts_with(name);
-            return is_it.then(|| (marker.to_owned(), None));
-        }
-        match option_with_value("xargs", &text)? {
-            ('I', "") => Some((arguments.get(place + 1)?.line(), Some(place + 1))),
-            ('i', "") => Some(("{}".to_owned(), None)),
-            ('I' | 'i', marker) => Some((marker.to_owned(), None)),
-            _ => None,
-        }
+        let word = &arguments[place];
+        let (text, own) = match replaced(&word.line())? {
+            Replaced::Next => (arguments.get(place + 1)?.text(), Some(place + 1)),
+            Replaced::This(_) if !word.is_known() => (None, None),
+            Replaced::This(text) => (Some(text), None),
+        };
+        Some(Marker { text, own })
     });
     // Of several the last one counts.
     named.last()
 }
 
+/// What an option of `xargs` says that something is put in the place of.
+enum Replaced {
+    /// This.
+    This(String),
+    /// The next word.
+    Next,
+}
+
+/// What this argument says of it; `None` where that is nothing.
+fn replaced(argument: &str) -> Option<Replaced> {
+    if let Some(long) = argument.strip_prefix("--") {
+        let (name, marker) = long.split_once('=').unwrap_or((long, "{}"));
+        let is_it = !name.is_empty() && "replace".starts_with(name);
+        return is_it.then(|| Replaced::This(marker.to_owned()));
+    }
+    match option_with_value("xargs", argument)? {
+        // The latter with as many words as there are.
+        ('I' | 'J', "") => Some(Replaced::Next),
+        ('i', "") => Some(Replaced::This("{}".to_owned())),
+        ('I' | 'J' | 'i', marker) => Some(Replaced::This(marker.to_owned())),
+        _ => None,
+    }
+}
+
 /// Shows what a runner runs. Which of its arguments are its own is not looked for, so any may begin the command.
 fn visit_runner(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let is_own = |word: &&Word| {
-        let beginning = word.beginning();
-        is_assignment(word) || beginning.starts_with(|it: char| it == '-' || it.is_ascii_digit())
-    };
-    // What is behind the first one is behind all of them.
-    let place = match is_word_before_builtins(name) {
-        true => arguments.iter().position(|word| !is_own(&word)),
-        false => arguments
-            .iter()
-            .position(|word| is_named(word, is_more_than_runner)),
-    };
+    let place = nested(name, arguments);
     // First, as of what is nested too deeply nothing more has to be known.
     if let Some(place) = place {
         visit(&arguments[place..], depth + RUNNER_LEVELS, visitor);
@@ -211,14 +245,7 @@ fn visit_runner(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut imp
     if visitor.knows_enough() {
         return;
     }
-    let is_value = |place: usize| {
-        let before = place.checked_sub(1).map(|before| arguments[before].line());
-        before.is_some_and(|before| takes_next(name, &before))
-    };
-    let others = arguments.iter().enumerate();
-    let others = others.filter(|(place, word)| !is_own(word) && !is_value(*place));
-    let others: Vec<&Word> = others.map(|(_, word)| word).collect();
-    if let Some(why) = doubt(name, arguments, &others) {
+    if let Some(why) = doubt(name, arguments) {
         visitor.doubt(why);
     }
     visitor.candidate(&Candidate {
@@ -242,26 +269,87 @@ fn visit_runner(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut imp
     }
 }
 
+/// Where among the arguments of a runner something stands that has to be looked at by itself: the first one, as what is
+/// behind that is behind all of them. A runner that is more than that by an option alone is one where it has that: its name
+/// may be that of a group or a package.
+fn nested(name: &str, arguments: &[Word]) -> Option<usize> {
+    if is_word_before_builtins(name) {
+        return arguments.iter().position(|word| !is_own(word));
+    }
+    // Looked for once, as a line may have nothing but such names.
+    let mut last_asked: BTreeMap<String, Option<usize>> = BTreeMap::new();
+    let mut is_asked_behind = |name: String, place: usize| {
+        let is_it = |word: &Word| asks_for_shell(&name, &word.line());
+        let last = || arguments.iter().rposition(is_it);
+        let last = *last_asked.entry(name.clone()).or_insert_with(last);
+        last.is_some_and(|last| last > place)
+    };
+    let mut words = arguments.iter().enumerate();
+    let found = words.find(|(place, word)| match word.base_name() {
+        Some(name) if is_more_than_runner(&name) => true,
+        Some(name) if may_ask_for_shell(&name) => is_asked_behind(name, *place),
+        Some(_) | None => false,
+    });
+    found.map(|(place, _)| place)
+}
+
+/// The arguments of a runner that are neither options nor values of options.
+struct Operands<'a> {
+    /// Those that may be some: the value of an option among them that may be several words.
+    possible: Vec<&'a Word>,
+    /// How many of them surely are.
+    certain: usize,
+}
+
+fn operands<'a>(name: &str, arguments: &'a [Word]) -> Operands<'a> {
+    let is_value = |place: usize| {
+        let before = place.checked_sub(1).map(|before| arguments[before].line());
+        before.is_some_and(|before| takes_next(name, &before))
+    };
+    let mut operands = Operands {
+        possible: Vec::new(),
+        certain: 0,
+    };
+    for (place, word) in arguments.iter().enumerate() {
+        if is_own(word) {
+            continue;
+        }
+        let is_value = is_value(place);
+        if !is_value || word.spread() != Spread::One {
+            operands.possible.push(word);
+        }
+        operands.certain += usize::from(!is_value);
+    }
+    operands
+}
+
+/// Whether an argument of a runner is surely its own, by what it looks like.
+fn is_own(word: &Word) -> bool {
+    let beginning = word.beginning();
+    is_assignment(word) || beginning.starts_with(|it: char| it == '-' || it.is_ascii_digit())
+}
+
 fn is_named(word: &Word, is_it: impl Fn(&str) -> bool) -> bool {
     word.base_name().is_some_and(|name| is_it(&name))
 }
 
-/// Why it cannot be told what a runner runs; `None` where it can. `others` are the arguments that are no options.
-fn doubt(name: &str, arguments: &[Word], others: &[&Word]) -> Option<&'static str> {
+/// Why it cannot be told what a runner runs; `None` where it can.
+fn doubt(name: &str, arguments: &[Word]) -> Option<&'static str> {
+    let Operands { possible, certain } = operands(name, arguments);
     let takes_lines = is(name, Kind::Line);
     let is_unknown =
         |word: &&Word| word.text().is_none() && !(takes_lines && is_line(&word.line()));
-    if !is(name, Kind::OwnArgument) && others.first().is_some_and(is_unknown) {
+    if !is(name, Kind::OwnArgument) && possible.first().is_some_and(is_unknown) {
         return Some(UNKNOWN_NAME);
     }
     let announces = |word: &Word| announces_line(name, &word.line());
-    let is_told = others.len() > usize::from(is(name, Kind::ShellBehindOwn));
-    let asks_for_shell = |word: &Word| wants_shell(name, &word.line());
-    let may_be_shell = is(name, Kind::ShellElse) || arguments.iter().any(asks_for_shell);
+    let is_told = certain > usize::from(says_where(name, arguments));
+    let asks = |word: &Word| asks_for_shell(name, &word.line());
+    let may_be_shell = is(name, Kind::ShellElse) || arguments.iter().any(asks);
     if may_be_shell && !is_told && !arguments.iter().any(announces) {
         return Some(UNCLEAR_SHELL);
     }
-    let is_read = match others.last() {
+    let is_read = match possible.last() {
         None => name == "parallel",
         Some(last) => is(name, Kind::Reader) && is_named(last, is_runner),
     };
@@ -272,6 +360,16 @@ fn doubt(name: &str, arguments: &[Word], others: &[&Word]) -> Option<&'static st
         return Some(UNKNOWN_NAME);
     }
     is_read.then_some(READ)
+}
+
+/// Whether the first operand of a runner that may run a shell says only where or as whom it does. The name of a machine may
+/// be left out, where options come first.
+fn says_where(name: &str, arguments: &[Word]) -> bool {
+    let is_left_out = || {
+        let first = arguments.first();
+        name == "setarch" && first.is_some_and(|first| first.beginning().starts_with('-'))
+    };
+    is(name, Kind::ShellBehindOwn) && !is_left_out()
 }
 
 /// The shell lines among the arguments of a runner.

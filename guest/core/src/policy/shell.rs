@@ -1,6 +1,6 @@
 //! What a shell is told to run by its arguments.
 
-use super::word::Word;
+use super::word::{Spread, Word};
 
 /// The long options of shells that are followed by a word of their own. One dash is enough for them.
 const WITH_VALUE: [&str; 2] = ["init-file", "rcfile"];
@@ -39,15 +39,25 @@ pub(super) fn told(arguments: &[Word]) -> Told<'_> {
     let mut rest = arguments.iter();
     let mut is_line_next = false;
     while let Some(word) = rest.next() {
-        match shell_option(&word.beginning()) {
+        let values = match shell_option(&word.beginning()) {
             Some(ShellOption::Unclear) => break,
-            Some(ShellOption::Long { values }) => rest.by_ref().take(values).for_each(drop),
+            // What is not known of it may be another option.
+            Some(_) if !word.is_known() => break,
+            Some(ShellOption::Long { values }) => values,
             Some(ShellOption::Letters { values, is_line }) => {
-                rest.by_ref().take(values).for_each(drop);
                 is_line_next |= is_line;
+                values
             }
             None if is_line_next => return Told::Line(word),
             None => return Told::Script(word),
+        };
+        // One that may be several words may be a value and more options.
+        if !rest
+            .by_ref()
+            .take(values)
+            .all(|value| value.spread() == Spread::One)
+        {
+            break;
         }
     }
     Told::Unclear

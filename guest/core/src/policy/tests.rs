@@ -224,6 +224,10 @@ fn what_is_put_into_a_line_is_not_known() {
         "ls | xargs -0i sh -c '{}'",
         "ls | xargs -t -i% sh -c '%'",
         "ls | xargs -0I % sh -c '%'",
+        "ls | xargs -S 1024 -I% sh -c '%'",
+        "ls | xargs -R -1 -I % sh -c '%'",
+        "ls | xargs -J % sh -c %",
+        "ls | xargs -J% sh -c %",
         "ls | xargs sh -c",
         "ls | xargs sudo",
         "ls | xargs -n 3 env",
@@ -309,6 +313,25 @@ fn a_script_is_a_file_whose_name_is_known() {
         "sg group",
         "unshare -r",
         "echo x | nsenter -t 1 -m",
+        "echo x | nsenter -t $PID -m",
+        "echo x | nsenter -t $(pidof x) -m",
+        "echo x | nsenter --target \"$PID\" --mount",
+        "curl x | unshare -m --propagation private",
+        "unshare -w /tmp -r",
+        "curl x | setarch x86_64",
+        "curl x | setarch -R",
+        "curl x | i386",
+        "curl x | x86_64 -R",
+        "curl x | uname26",
+        "curl x | script -q /dev/null",
+        "curl x | script -O log",
+        "newgrp docker <<END\nrm -r x\nEND",
+        "curl x | run0",
+        "curl x | run0 -u bob",
+        "curl x | systemd-run -u unit --pipe -S",
+        "curl x | torsocks --shell",
+        "arch-chroot -u bob /x <<END\nrm -r x\nEND",
+        "curl x | tcsh",
         "capsh --",
     ] {
         check(line, "all");
@@ -331,12 +354,45 @@ fn a_runner_that_is_given_a_command_runs_no_shell() {
         "fakeroot -s state",
         "firejail --quiet",
         "sg group",
+        "nsenter -t $PID -m",
+        "nsenter -m -t \"$PID\"",
+        "unshare -m --propagation private",
+        "setarch -R",
+        "i386 -R",
+        "x86_64",
+        "uname26",
+        "run0 -u bob",
+        "systemd-run -u unit -S",
+        "sshpass -p x ssh host",
+        "arch-chroot /x",
     ] {
         check(&format!("{runner} ls"), "");
         check(&format!("{runner} docker"), "docker");
     }
     check("sudo -v", "");
     check("sudo -l", "");
+    check("sudo -u \"$x\" ls", "");
+    check("sudo -u \"$x\" docker", "docker");
+    check("ls | xargs -n \"$x\" ls", "");
+    check("bash -o \"$x\" y", "");
+}
+
+#[test]
+fn the_name_of_a_runner_may_be_an_argument() {
+    for line in [
+        "sudo usermod -aG sudo \"$USER\"",
+        "sudo usermod -aG sudo $USER",
+        "sudo apt install sudo $pkgs",
+        "nice apt install doas \"$x\"",
+        "sudo useradd -G sudo -s /bin/false \"$USER\"",
+        "timeout 60 make x86_64 $x",
+        "env A=1 ./build.sh i386",
+    ] {
+        check(line, "");
+    }
+    check("nice sudo -u bob -s", "all");
+    check("sudo apt install sudo; curl x | sudo -s", "all");
+    check("nice sudo sudo -i", "all");
 }
 
 #[test]
@@ -425,6 +481,20 @@ fn what_cannot_be_taken_apart_counts_for_every_rule() {
         "bash -s x",
         "bash -c \"$x\"",
         "sudo $x",
+        "sudo -u $x",
+        "sudo -u \"$@\"",
+        "sudo -u $x -r y",
+        "sudo -u *",
+        "ls | xargs -n $x",
+        "ls | xargs -I $x ls",
+        "ls | xargs -I \"$x\" ls y",
+        "ls | xargs -I\"$x\" ls y",
+        "ls | xargs --replace=\"$x\" ls y",
+        "bash -o $x y",
+        "bash -O $x y",
+        "bash --rcfile $x y",
+        "bash -e$x y",
+        "bash -e\"$x\" y",
         "case $x in a) rm -r y;; esac",
         "rm${IFS}-r${IFS}x",
         "env -S 'rm -r x",
@@ -518,6 +588,8 @@ fn a_long_command_is_compared_in_time() {
         ("", "xargs -0n "),
         ("case a in ", "b) "),
         ("command ", "builtin "),
+        ("nice ", "sudo "),
+        ("nice ", "doas sudo "),
     ] {
         grow_with_length(part, 1_500, |times| {
             let line = format!("{first}{}", part.repeat(times));

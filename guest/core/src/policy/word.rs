@@ -40,6 +40,13 @@ impl Word {
         word
     }
 
+    /// One word of which nothing is known.
+    pub(super) fn unknown() -> Self {
+        let mut word = Self::default();
+        word.push_unknown(Spread::One);
+        word
+    }
+
     /// Appends a character that stands for itself.
     pub(super) fn push(&mut self, character: char) {
         self.pieces.push(Piece::Character(character));

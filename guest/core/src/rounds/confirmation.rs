@@ -7,7 +7,7 @@ use super::{Question, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
 use crate::policy::Concern;
-use crate::text::{revealed, shorten};
+use crate::text::{INSET, in_one_line, revealed, set_in};
 
 /// The name of the question, and of its only field.
 const CONFIRM: &str = "confirm";
@@ -21,7 +21,8 @@ pub(crate) struct Proposal<'a> {
     pub(crate) label: Option<&'a str>,
 }
 
-/// The question whether this command may run, which begins with these words.
+/// The question whether this command may run, which begins with these words. But for them, each line that is not set in is
+/// ours: what the caller gave cannot look like what is said of it.
 pub(crate) fn confirmation(proposal: Proposal<'_>, words: &str) -> Question {
     let mut lines = vec![
         words.to_owned(),
@@ -78,8 +79,7 @@ pub(crate) fn because(concern: &Concern<'_>) -> String {
     }
 }
 
-/// A command as a person would type it. Lines behind its first one are set in, so that none of them can look like what
-/// else is said of it.
+/// A command as a person would type it, where all of its lines are set in.
 fn command(command: &Command) -> String {
     let text = match command {
         Command::Shell(line) => line.clone(),
@@ -89,7 +89,7 @@ fn command(command: &Command) -> String {
         }
     };
     let lines: Vec<String> = text.split('\n').map(revealed).collect();
-    middle_left_out(&lines.join("\n    "))
+    middle_left_out(&lines.join("\n"))
 }
 
 /// A word as a shell has to be given it.
@@ -101,21 +101,24 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The beginning and the end of what is too long, as either may be what matters.
+/// The beginning and the end of what is too long, as either may be what matters, set in. It is cut before that: wherever a
+/// cut falls, a line begins behind it.
 fn middle_left_out(text: &str) -> String {
+    let block = |part: &str| format!("{INSET}{}", set_in(part));
     let count = text.chars().count();
     if count <= COMMAND_CHARS {
-        return text.to_owned();
+        return block(text);
     }
     let (head, tail) = (COMMAND_CHARS * 3 / 4, COMMAND_CHARS / 4);
     let beginning: String = text.chars().take(head).collect();
     let end: String = text.chars().skip(count - tail).collect();
     let left_out = count - head - tail;
-    format!("{beginning}\n[… {left_out} characters are not shown …]\n{end}")
+    let note = format!("[… {left_out} characters are not shown …]");
+    [block(&beginning), note, block(&end)].join("\n")
 }
 
 fn line(text: &str) -> String {
-    shorten(&revealed(text), LINE_CHARS)
+    in_one_line(text, LINE_CHARS)
 }
 
 /// The names alone, as the values may be secret.
@@ -132,13 +135,41 @@ fn variables(spec: &JobSpec) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn shown(line: &str) -> String {
+        command(&Command::Shell(line.to_owned()))
+    }
+
     #[test]
     fn no_line_of_a_command_looks_like_what_is_said_of_it() {
-        let line = "rm x\n\nDirectory: /safe";
-        let shown = command(&Command::Shell(line.to_owned()));
-        assert_eq!(shown, "rm x\n    \n    Directory: /safe");
+        let line = "Label: x\n\nDirectory: /safe";
+        assert_eq!(shown(line), "    Label: x\n    \n    Directory: /safe");
         let words = ["rm", "a\nDirectory: /safe"].map(str::to_owned).to_vec();
         let shown = command(&Command::Program(words));
-        assert_eq!(shown, "rm 'a\n    Directory: /safe'");
+        assert_eq!(shown, "    rm 'a\n    Directory: /safe'");
+    }
+
+    #[test]
+    fn no_line_of_a_long_command_looks_like_what_is_said_of_it() {
+        let safe = "Directory: /safe\n";
+        // Where the first of them begins, and so what the end begins with, moves through a whole line.
+        for before in 0..=safe.len() {
+            let line = format!("{}\n{}", "x".repeat(1_500 + before), safe.repeat(50));
+            let shown = shown(&line);
+            let ours = |line: &&str| !line.starts_with("    ");
+            let ours: Vec<&str> = shown.lines().filter(ours).collect();
+            let left_out = line.chars().count() - 1_600;
+            let note = format!("[… {left_out} characters are not shown …]");
+            assert_eq!(ours, [note], "{shown}");
+        }
+    }
+
+    #[test]
+    fn what_stands_before_lines_makes_no_command_too_long() {
+        let line = "rm a\n".repeat(320);
+        assert_eq!(line.chars().count(), COMMAND_CHARS);
+        assert_eq!(
+            shown(&line),
+            format!("    {}", line.replace('\n', "\n    "))
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! What a call has to be told before its job starts, in rounds: it is answered with a question, and made again with the
 //! answer.
 //!
-//! Nothing of it is kept here between two rounds: the client carries it, sealed with a key that the servers of one store
+//! Nothing of it is kept here between two rounds: the client carries it, signed with a key that the servers of one store
 //! share. Knows what a question is, and whether it was answered by this caller for this call; does not know why it is
 //! asked.
 //!
@@ -12,8 +12,8 @@ pub(crate) mod confirmation;
 mod digest;
 mod limits;
 mod rejected;
-mod seal;
 mod secret;
+mod signed;
 mod state;
 
 use std::collections::BTreeMap;
@@ -197,7 +197,7 @@ impl<'a> Rounds<'a> {
         let key = question.key;
         Ok(InputRequired {
             input_requests: Requests(vec![Open { key, form }]),
-            request_state: state.seal(&secret),
+            request_state: state.sign(&secret),
         })
     }
 

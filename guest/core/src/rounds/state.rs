@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::digest::Digest;
 use super::rejected::Rejected;
 use super::secret::Secret;
-use super::{Rounds, Subject, seal};
+use super::{Rounds, Subject, signed};
 use crate::limits::{CLOCK_SLACK_MS, CONVERSATION_MS, REQUEST_STATE_MS};
 
 /// All that is known of the rounds up to now, and for whom and which call. The tag is the kind and its format number:
@@ -77,15 +77,15 @@ impl State {
     }
 
     /// The text that the client carries.
-    pub(super) fn seal(self, secret: &Secret) -> String {
+    pub(super) fn sign(self, secret: &Secret) -> String {
         let payload = serde_json::to_string(&Payload::State(self))
             .expect("all keys are strings and no type here fails to serialize");
-        seal::seal(secret, &payload)
+        signed::sign(secret, &payload)
     }
 
     /// Reads what a client brings; `None` where no server that has this key made it.
     pub(super) fn open(secret: &Secret, text: &str) -> Option<Self> {
-        let payload = seal::open(secret, text)?;
+        let payload = signed::verified(secret, text)?;
         let Payload::State(state) = serde_json::from_str(&payload).ok()?;
         Some(state)
     }

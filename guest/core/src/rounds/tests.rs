@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::digest::digest_of_arguments;
 use super::secret::Secret;
-use super::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trust, seal};
+use super::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trust, signed};
 use crate::imports::{Change, Entropy, Entry, Store, StoreError, Versioned};
 use crate::input::Form;
 use crate::tool::given::Given;
@@ -130,7 +130,7 @@ fn which_argument_is_written_how_makes_a_difference() {
 }
 
 #[test]
-fn only_the_key_that_sealed_a_text_opens_it() {
+fn only_what_the_key_signed_is_read() {
     let mut safe = Safe::default();
     let secret = Secret::read_or_make(&mut safe).expect("the store works");
     let other = Secret::read_or_make(&mut Safe {
@@ -138,25 +138,18 @@ fn only_the_key_that_sealed_a_text_opens_it() {
         ..Safe::default()
     })
     .expect("the store works");
-    let sealed = seal::seal(&secret, "a text, with ümläuts");
+    let text = signed::sign(&secret, "a text, with ümläuts");
     assert_eq!(
-        seal::open(&secret, &sealed).as_deref(),
+        signed::verified(&secret, &text).as_deref(),
         Some("a text, with ümläuts")
     );
-    assert_eq!(seal::open(&other, &sealed), None);
-    for wrong in [
-        "",
-        ".",
-        "a",
-        "a.b",
-        &sealed[1..],
-        &sealed[..sealed.len() - 1],
-    ] {
-        assert_eq!(seal::open(&secret, wrong), None, "{wrong}");
+    assert_eq!(signed::verified(&other, &text), None);
+    for wrong in ["", ".", "a", "a.b", &text[1..], &text[..text.len() - 1]] {
+        assert_eq!(signed::verified(&secret, wrong), None, "{wrong}");
     }
-    assert_eq!(seal::open(&secret, &format!("{sealed}=")), None);
-    assert_eq!(seal::open(&secret, &format!("{sealed}.")), None);
-    assert_eq!(seal::open(&secret, &format!("{sealed}A")), None);
+    assert_eq!(signed::verified(&secret, &format!("{text}=")), None);
+    assert_eq!(signed::verified(&secret, &format!("{text}.")), None);
+    assert_eq!(signed::verified(&secret, &format!("{text}A")), None);
 }
 
 #[test]
@@ -203,7 +196,7 @@ fn answers_are_gathered_over_rounds() {
     assert_eq!(first.confirmation(), None);
     let asked = first
         .ask(&mut safe, one.clone(), PutAgain::No)
-        .expect("it is sealed");
+        .expect("it is signed");
 
     let state = Some(asked.request_state.as_str());
     let mut second = take_up(
@@ -217,7 +210,7 @@ fn answers_are_gathered_over_rounds() {
     let confirmation = second.confirmation().expect("it was asked before");
     let asked = second
         .ask(&mut safe, two.clone(), PutAgain::No)
-        .expect("it is sealed");
+        .expect("it is signed");
 
     let state = Some(asked.request_state.as_str());
     let mut third = take_up(&mut safe, &arguments, &[("one", &no), ("two", &no)], state);
@@ -236,7 +229,7 @@ fn an_answer_belongs_to_what_was_asked() {
     let first = take_up(&mut safe, &arguments, &[], None);
     let asked = first
         .ask(&mut safe, one.clone(), PutAgain::No)
-        .expect("it is sealed");
+        .expect("it is signed");
     let state = Some(asked.request_state.as_str());
     let mut second = take_up(&mut safe, &arguments, &[("one", &yes)], state);
     assert_eq!(second.answer(&other), Answered::Not);
@@ -255,7 +248,7 @@ fn a_question_that_is_put_again_is_the_same_question() {
     let again = PutAgain::Yes("Sorry.".to_owned());
     let asked = first
         .ask(&mut safe, one.clone(), again)
-        .expect("it is sealed");
+        .expect("it is signed");
     let text = serde_json::to_value(&asked).expect("it is JSON");
     let message = &text["inputRequests"]["one"]["params"]["message"];
     assert_eq!(message, "Sorry.\n\nMay one be?");

@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::imports::{Failure, StoreError, StoreErrorKind};
-use crate::limits::ECHOED_CHARS;
 use crate::meta::{PROTOCOL_VERSION, TASKS_EXTENSION};
 use crate::task::TaskError;
-use crate::text::shorten;
+use crate::text::{echoed, revealed};
 
 /// Why a request has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,12 +83,10 @@ impl RpcError {
                     .to_owned()
             }
             Self::UnsupportedVersion(version) => {
-                let version = shorten(version, ECHOED_CHARS);
+                let version = echoed(version);
                 format!("protocol revision `{version}` is not supported: use {PROTOCOL_VERSION}")
             }
-            Self::UnknownMethod(method) => {
-                format!("unknown method: {}", shorten(method, ECHOED_CHARS))
-            }
+            Self::UnknownMethod(method) => format!("unknown method: {}", echoed(method)),
             Self::Handshake => format!(
                 "this server has no handshake: it speaks protocol revision {PROTOCOL_VERSION}, where \
                  every request stands alone; send server/discover"
@@ -114,7 +111,7 @@ impl RpcError {
             Self::Jobs(failure) => {
                 format!(
                     "the server could not look after the job, try again: {}",
-                    failure.detail
+                    revealed(&failure.detail)
                 )
             }
             Self::Internal(detail) => (*detail).to_owned(),
@@ -145,13 +142,14 @@ fn store_message(error: &StoreError) -> String {
         }
         StoreErrorKind::Corrupt => format!(
             "the server's data directory is damaged, a person has to look: {}",
-            error.detail
+            revealed(&error.detail)
         ),
         StoreErrorKind::TooLarge => {
             "the call is too large to be recorded: shorten its arguments".to_owned()
         }
         StoreErrorKind::Conflict | StoreErrorKind::Other => {
-            format!("the server's store failed, try again: {}", error.detail)
+            let detail = revealed(&error.detail);
+            format!("the server's store failed, try again: {detail}")
         }
     }
 }

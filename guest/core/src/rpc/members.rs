@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::RpcError;
 use crate::json::repeated_outside;
-use crate::limits::ECHOED_CHARS;
-use crate::text::shorten;
+use crate::limits::MISFIT_CHARS;
+use crate::text::{echoed, in_one_line};
 
 /// Reads a member that is there, `null` included: `"id": null` is not the same as no id.
 pub(crate) fn present<'de, D>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error>
@@ -47,7 +47,7 @@ pub(crate) fn entries<'a>(
     match raw.and_then(|raw| repeated_outside(raw.get())) {
         None => Ok(entries),
         Some(place) => {
-            let place = shorten(&place, ECHOED_CHARS);
+            let place = echoed(&place);
             let words = format!("`{name}` has `{place}` twice, it has to be given once");
             Err(RpcError::InvalidParams(words))
         }
@@ -67,7 +67,8 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Strin
 fn without_place(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let words = error.to_string();
-    words.strip_suffix(&place).unwrap_or(&words).to_owned()
+    // They may repeat what the client wrote, as long as it is.
+    in_one_line(words.strip_suffix(&place).unwrap_or(&words), MISFIT_CHARS)
 }
 
 /// Reads the string that `name` stands for.

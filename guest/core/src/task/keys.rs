@@ -10,7 +10,7 @@
 //! | `misfit/<id>` | why the last answer to a question of the task did not fit |
 //! | `toolkey/<principal>/<tool>/<key>` | the same for a key of a configured tool |
 //! | `sweep/live` | where the last sweep of `live/` stopped |
-//! | `secret/request-state` | the key with which servers seal what clients carry for them |
+//! | `secret/request-state` | the key with which servers sign what clients carry for them |
 //! | `used-state/<time>/<id>` | that a confirmation was used, until a sweep at this time or later |
 //!
 //! Times have 20 digits, so that keys sort as numbers do. A principal is escaped, so that it ends at the
@@ -34,7 +34,7 @@ pub(crate) const EXPIRY: &str = "expiry/";
 /// Where the last sweep of [`LIVE`] stopped.
 pub(crate) const SWEEP_LIVE: &str = "sweep/live";
 
-/// Where the key is with which servers seal what clients carry for them.
+/// Where the key is with which servers sign what clients carry for them.
 pub(crate) const REQUEST_STATE_SECRET: &str = "secret/request-state";
 
 /// The prefix of all confirmations that were used.

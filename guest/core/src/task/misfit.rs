@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{TaskId, keys};
 use crate::imports::{Change, Expectation, Store};
 use crate::limits::MISFIT_CHARS;
-use crate::text::{revealed, shorten};
+use crate::text::in_one_line;
 
 /// Which question it is about, and what is wrong.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub(crate) struct Misfit {
 pub(crate) fn remember(store: &mut impl Store, id: &TaskId, key: &str, why: &str) {
     let misfit = Misfit {
         key: key.to_owned(),
-        why: shorten(&revealed(why), MISFIT_CHARS),
+        why: in_one_line(why, MISFIT_CHARS),
     };
     let value = serde_json::to_string(&misfit).expect("two strings, whose serializers do not fail");
     let _unsaid = store.commit(vec![Change::Put {

@@ -1,7 +1,7 @@
 //! What a task's `statusMessage` says.
 
 use crate::imports::{JobOutcome, Jobs, Progress, StopCause};
-use crate::text::{duration, last_line};
+use crate::text::{duration, last_line, revealed};
 use crate::wording::{self, About};
 
 use super::TaskId;
@@ -27,7 +27,7 @@ pub(crate) const STARTING: &str = "the job is about to start";
 
 /// What a task says whose job cannot be looked at, for this reason.
 pub(crate) fn untold(detail: &str) -> String {
-    format!("how it goes cannot be told now: {detail}")
+    format!("how it goes cannot be told now: {}", revealed(detail))
 }
 
 /// What a job is doing, and what it last said of itself, or else the last line that it wrote.

@@ -5,6 +5,7 @@
 mod decoder;
 mod escape;
 mod excerpt;
+mod foreign;
 mod hidden;
 #[cfg(test)]
 pub(crate) mod lcg;
@@ -19,6 +20,7 @@ mod uri;
 pub(crate) mod written;
 
 pub(crate) use excerpt::Excerpt;
+pub(crate) use foreign::{INSET, echoed, in_one_line, set_in};
 pub(crate) use hidden::{is_hidden, revealed, visible, visible_lines};
 pub(crate) use output::{last_line, output};
 pub(crate) use shorten::shorten;

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::limits::QUOTED_CHARS;
-use crate::text::{revealed, shorten};
+use crate::text::in_one_line;
 
 /// A value as it is repeated to the model.
 pub(crate) fn quoted(value: &Value) -> String {
-    let text = shorten(&revealed(&value.to_string()), QUOTED_CHARS);
+    let text = in_one_line(&value.to_string(), QUOTED_CHARS);
     // A shortened string still ends where its quotes say.
     if value.is_string() && text.ends_with('…') {
         return format!("{text}\"");
@@ -17,5 +17,5 @@ pub(crate) fn quoted(value: &Value) -> String {
 
 /// A name as it is repeated to the model.
 pub(crate) fn named(name: &str) -> String {
-    shorten(&revealed(name), QUOTED_CHARS)
+    in_one_line(name, QUOTED_CHARS)
 }

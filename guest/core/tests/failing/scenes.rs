@@ -115,14 +115,13 @@ const KEYS: [(&str, Prepare); 7] = [
     }),
     ("a call with the key of an expired task", |place| {
         place.expired("sleep 1");
-        send(&keyed("sleep 1; exit 3"))
+        place.about_expired(send(&keyed("sleep 1; exit 3")))
     }),
     (
         "a call with the key of an expired task that still runs",
         |place| {
             place.expired_and_running();
-            place.is_about_expired = true;
-            send(&keyed("sleep 1; exit 3"))
+            place.about_expired(send(&keyed("sleep 1; exit 3")))
         },
     ),
 ];
@@ -158,7 +157,7 @@ const TASK_REQUESTS: [(&str, Prepare); 15] = [
     }),
     ("tasks/get of one that has expired", |place| {
         let id = place.expired("sleep 1");
-        send(&about(TASKS, "tasks/get", &id))
+        place.about_expired(send(&about(TASKS, "tasks/get", &id)))
     }),
     ("tasks/update", |place| {
         let id = place.task("ask text count; exit 4");
@@ -415,9 +414,8 @@ impl Place {
         new.next().expect("it was recorded")
     }
 
-    /// A task that has expired, and whose job has ended. What comes is about it.
+    /// A task that has expired, and whose job has ended.
     fn expired(&mut self, line: &str) -> String {
-        self.is_about_expired = true;
         let reply = self.ask(&expiring(line));
         self.world.clock += 60_000;
         let id = reply["result"]["taskId"].as_str();
@@ -431,6 +429,12 @@ impl Place {
         // The supervisor's clock is a little slow.
         self.world.clock -= 500;
         self.host.skew_ms = 1_000;
+    }
+
+    /// What comes, where that is about a task that has expired.
+    fn about_expired(&mut self, act: Act) -> Act {
+        self.is_about_expired = true;
+        act
     }
 
     /// Keeps a request open for a while.

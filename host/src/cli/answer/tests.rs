@@ -144,6 +144,8 @@ fn a_prompt_says_what_may_be_typed() {
         &field(json!({ "type": "string", "title": "T", "default": "d" })),
     );
     assert_eq!(text, "T [d]:");
+    let several = json!({ "type": "string", "description": "d\nT (yes or no):" });
+    assert_eq!(prompt("n", &field(several)), "n: d\n    T (yes or no)::");
     let choices = json!([{ "const": "a", "title": "A" }, { "const": "b", "title": "b" }]);
     let text = prompt("n", &field(json!({ "type": "string", "oneOf": choices })));
     assert_eq!(text, "n (one of a = A, b):");

@@ -162,8 +162,9 @@ impl Lexer {
             let doubt = doubt.filter(|why| !heredoc::REASONS.contains(why));
             lexer.take_in(Script { commands, doubt });
         });
-        // Where a shell computes, nothing that hides a substitution from one that does not keeps it from being made. It
-        // counts as several levels, as everything in it is then read twice.
+        // Within `(( ))` bash makes a substitution also where it stands in quotes or behind `#`. A shell without
+        // arithmetic would not, and `read` above is that shell. It counts as several levels, as everything in it is then
+        // read twice.
         if text.contains(['\'', '#', '\\']) || text.contains("<<") {
             self.depth += RUNNER_LEVELS;
             self.expanded(&text);

@@ -7,11 +7,11 @@ use std::cmp::Ordering;
 use boon::{ErrorKind, InstanceToken, Type, Types, ValidationError};
 use serde_json::Value;
 
-use crate::text::shorten;
+use crate::text::{in_one_line, revealed};
 use crate::tool::limits::{ALTERNATIVES_DEPTH, LISTED_NAMES, QUOTED_CHARS, TOLD_MISFITS};
 use crate::tool::quote::{named, quoted};
 
-/// What is wrong with `value`, the first few things of it. `whole` is what the value is called.
+/// What is wrong with `value`, the first few things of it, in one line. `whole` is what the value is called.
 pub(super) fn in_words(error: &ValidationError<'_, '_>, value: &Value, whole: &str) -> String {
     let mut leaves = Vec::new();
     collect(error, &mut leaves);
@@ -25,7 +25,8 @@ pub(super) fn in_words(error: &ValidationError<'_, '_>, value: &Value, whole: &s
     if count > TOLD_MISFITS {
         words.push(format!("and {} more", count - TOLD_MISFITS));
     }
-    words.join("; ")
+    // The library's own words may have parts of the schema in them.
+    revealed(&words.join("; "))
 }
 
 /// The errors that do not only say that there are others.
@@ -154,7 +155,7 @@ fn expected(leaf: &ValidationError<'_, '_>, depth: usize) -> String {
         ErrorKind::Const { want } => quoted(want),
         ErrorKind::Format { want, .. } => format!("text of the format {want}"),
         ErrorKind::Pattern { want, .. } => {
-            format!("text that matches {}", shorten(want, QUOTED_CHARS))
+            format!("text that matches {}", in_one_line(want, QUOTED_CHARS))
         }
         ErrorKind::AnyOf | ErrorKind::OneOf(None) if depth > 0 => alternatives(leaf, depth - 1),
         ErrorKind::AnyOf | ErrorKind::OneOf(None) => "one of its alternatives".to_owned(),

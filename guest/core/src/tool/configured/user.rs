@@ -10,9 +10,9 @@ use super::template::Template;
 use super::{Tool, Verbatim};
 use crate::config::{ConfigError, Members, Node};
 use crate::input::Form;
-use crate::text::{revealed, shorten};
+use crate::text::{revealed, set_in, shorten};
 use crate::tool::given::{Given, given};
-use crate::tool::limits::QUESTION_CHARS;
+use crate::tool::limits::{ASKED_ARGUMENT_CHARS, QUESTION_CHARS};
 use crate::tool::quote::named;
 use crate::tool::raw;
 use crate::tool::user_arguments::{Asks, Described, UserArguments};
@@ -204,13 +204,16 @@ impl Tool {
         let words = match &self.confirm {
             Confirm::Never => return None,
             Confirm::Always => None,
-            Confirm::InWords(template) => template.render(arguments),
+            // Neither may an argument look like what is said of the command, nor take the place of what its author says.
+            Confirm::InWords(template) => template.render_as(arguments, |text| {
+                set_in(&shorten(text, ASKED_ARGUMENT_CHARS))
+            }),
         };
         let question = match words {
             None => format!("May the tool `{name}` run this command?"),
             Some(words) => {
                 let lines: Vec<String> = words.split('\n').map(revealed).collect();
-                shorten(&lines.join("\n"), QUESTION_CHARS)
+                lines.join("\n")
             }
         };
         let why = format!("Each call of the tool `{name}` has to be confirmed");
