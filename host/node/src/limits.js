@@ -16,13 +16,22 @@ export const SHORTEST_SWEEP_PAUSE = 100;
 export const SHORTEST_WAIT = 100;
 
 /**
- * How long a client that closed its end may take for the replies that are left: one that reads, if slowly, gets all of
- * them, and one that never reads does not keep the server for ever.
+ * How long a client that closed its end may take nothing of the replies that are left: one that reads, if slowly, gets all
+ * of them, and one that never reads does not keep the server for ever.
  */
 export const UNTAKEN_PATIENCE = 5000;
 
-/** The same where the server is asked to end by a signal: clients kill what has not ended two seconds later. */
+/**
+ * How long it may take for all of them where the server is asked to end by a signal: clients kill what has not ended two
+ * seconds later.
+ */
 export const ASKED_PATIENCE = 1000;
+
+/**
+ * In pieces of how many characters messages are written. A piece that was taken shows that the client reads, if slowly: a
+ * whole megabyte would hide that for longer than `UNTAKEN_PATIENCE`.
+ */
+export const PIECE = 16 * 1024;
 
 /** How many requests are kept open at the same time, each with a descriptor; more are answered as at shutdown. */
 export const OPEN_REQUESTS = 500;

@@ -1,5 +1,7 @@
 /** Messages to a client over a stream, one a line. */
 
+import { PIECE, UNTAKEN_PATIENCE } from './limits.js';
+
 /** @import { Writable } from 'node:stream' */
 
 /**
@@ -7,6 +9,12 @@
  */
 export class Output {
   #stream;
+  /** Pieces of messages for which the stream has no room yet. @type {Buffer[]} */
+  #unsent = [];
+  /** How many pieces the client has not taken, those among them. */
+  #untaken = 0;
+  /** Called when a piece has been taken, or nobody takes any more. */
+  #taken = () => {};
   /** @type {PromiseWithResolvers | undefined} */
   #waiting;
   /** Whether nobody waits for room any more. */
@@ -15,7 +23,8 @@ export class Output {
   /** @param {Writable} stream */
   constructor(stream) {
     this.#stream = stream;
-    for (const event of ['drain', 'error', 'close']) stream.on(event, () => this.#release());
+    stream.on('drain', () => this.#write());
+    for (const event of ['error', 'close']) stream.on(event, () => (this.#write(), this.#taken()));
   }
 
   /**
@@ -24,7 +33,10 @@ export class Output {
    * @param {string} message
    */
   send(message) {
-    this.#stream.write(`${message}\n`);
+    const line = Buffer.from(`${message}\n`);
+    for (let start = 0; start < line.length; start += PIECE) this.#unsent.push(line.subarray(start, start + PIECE));
+    this.#untaken += Math.ceil(line.length / PIECE);
+    this.#write();
   }
 
   /**
@@ -33,7 +45,7 @@ export class Output {
    * @returns {Promise<void> | undefined}
    */
   room() {
-    if (this.isClosed || !this.#stream.writableNeedDrain) return undefined;
+    if (this.isClosed || !this.#isFull) return undefined;
     this.#waiting ??= withResolvers();
     return this.#waiting.promise;
   }
@@ -44,20 +56,45 @@ export class Output {
     this.#release();
   }
 
+  /** Resolves when everything has been taken, or nothing for too long. */
+  async flushed() {
+    for (let before = 0; this.#untaken > 0 && this.#untaken !== before && !this.#stream.destroyed; ) {
+      before = this.#untaken;
+      await this.#nextTaken(UNTAKEN_PATIENCE);
+    }
+  }
+
   /**
-   * Resolves when everything has been taken, when nobody takes it any more, or after so many milliseconds.
+   * Resolves when a piece has been taken, nobody takes any more, or after so many milliseconds.
    *
    * @param {number} ms
    * @returns {Promise<void>}
    */
-  flushed(ms) {
+  #nextTaken(ms) {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      this.#stream.write('', () => {
+      this.#taken = () => {
         clearTimeout(timer);
         resolve();
-      });
+      };
     });
+  }
+
+  /** Whether the stream has no room: where nobody takes anything any more, it has. */
+  get #isFull() {
+    return this.#unsent.length > 0 || this.#stream.writableNeedDrain;
+  }
+
+  /** Gives the stream what it has room for. */
+  #write() {
+    while (!this.#stream.writableNeedDrain) {
+      const piece = this.#unsent.shift();
+      if (!piece) return this.#release();
+      this.#stream.write(piece, () => {
+        this.#untaken -= 1;
+        this.#taken();
+      });
+    }
   }
 
   #release() {

@@ -48,12 +48,13 @@ export async function serve({ dataDir, config, maxMessageBytes, input, output })
   });
   const stopSweeping = sweepRegularly(component);
   const source = input ?? process.stdin;
-  endWhenAsked(source, sink, client);
+  const asked = endWhenAsked(source, sink, client);
   const lines = new Lines(maxMessageBytes ?? MAX_MESSAGE_BYTES);
   await receiveAll(messages(source, lines), connection, client);
   stopSweeping();
   connection.shutdown();
-  await client.flushed(client.isClosed ? limits.ASKED_PATIENCE : limits.UNTAKEN_PATIENCE);
+  // Who asked this process to end does not wait for a client.
+  await Promise.race([client.flushed(), asked.then(() => passed(limits.ASKED_PATIENCE))]);
 }
 
 /**
@@ -72,20 +73,27 @@ async function open(dataDir, config) {
 }
 
 /**
- * Ends the input when nobody reads the output any more, or this process is asked to end.
+ * Ends the input when nobody reads the output any more, or this process is asked to end. Resolves then.
  *
  * @param {Readable} input
  * @param {Writable} output
  * @param {Output} client
+ * @returns {Promise<void>}
  */
 function endWhenAsked(input, output, client) {
-  const end = () => {
-    client.close();
-    input.destroy();
-  };
-  output.on('error', end);
-  process.on('SIGTERM', end).on('SIGINT', end);
+  return new Promise((resolve) => {
+    const end = () => {
+      client.close();
+      input.destroy();
+      resolve();
+    };
+    output.on('error', end);
+    process.on('SIGTERM', end).on('SIGINT', end);
+  });
 }
+
+/** @param {number} ms */
+const passed = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Gives the connection one message after the other, each when the client has taken the replies so far: one that does

@@ -6,6 +6,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 
 import { Connection, serve } from '../src/index.js';
+import { PIECE, UNTAKEN_PATIENCE } from '../src/limits.js';
 import { Output } from '../src/output.js';
 import { Client, meta } from './client.js';
 import { eventually, temporaryDirectory } from './support.js';
@@ -33,13 +34,13 @@ class Slow extends Writable {
   /** @type {(() => void) | undefined} */
   #taken;
 
-  constructor() {
-    super({ highWaterMark: 1000, decodeStrings: false });
+  constructor(highWaterMark = 1000) {
+    super({ highWaterMark });
   }
 
-  /** @override @param {string} text @param {string} _encoding @param {() => void} taken */
-  _write(text, _encoding, taken) {
-    this.text += text;
+  /** @override @param {Buffer} bytes @param {string} _encoding @param {() => void} taken */
+  _write(bytes, _encoding, taken) {
+    this.text += bytes;
     this.#taken = taken;
   }
 
@@ -195,5 +196,79 @@ test('nobody waits for the room of a stream that is closed', async () => {
   stream.destroy();
   await room;
   assert.equal(client.room(), undefined);
-  await client.flushed(60_000).catch(() => undefined);
+  await client.flushed();
+});
+
+/** Whether this has happened by now. @param {Promise<unknown>} promise */
+function happened(promise) {
+  let has = false;
+  promise.then(() => (has = true));
+  return async () => {
+    await turns();
+    return has;
+  };
+}
+
+test('who takes the last messages slowly gets all of them, and who takes nothing is not waited for', async (cx) => {
+  const stream = new Slow();
+  const client = new Output(stream);
+  const message = 'ä'.repeat(2 * PIECE);
+  client.send(message);
+  client.send('the last');
+  cx.mock.timers.enable({ apis: ['setTimeout'] });
+  const isFlushed = happened(client.flushed());
+  // Four pieces of the long one, its line break, and the short one.
+  for (let number = 0; number < 6; number += 1) {
+    cx.mock.timers.tick(UNTAKEN_PATIENCE - 1);
+    assert.equal(await isFlushed(), false);
+    stream.take();
+    await turns();
+  }
+  assert.equal(await isFlushed(), true);
+  assert.equal(stream.text, `${message}\nthe last\n`);
+  client.send('more');
+  const isGivenUp = happened(client.flushed());
+  cx.mock.timers.tick(UNTAKEN_PATIENCE - 1);
+  assert.equal(await isGivenUp(), false);
+  cx.mock.timers.tick(1);
+  assert.equal(await isGivenUp(), true);
+});
+
+test('a server that waits for a client that does not read ends when it is asked to', async (cx) => {
+  const dataDir = temporaryDirectory(cx);
+  const took = async () => {
+    const input = new PassThrough();
+    const output = new Slow(1 << 20);
+    const served = serve({ dataDir, input, output });
+    const isServed = happened(served);
+    input.end(`${request(1, 'tools/list')}\n`);
+    await eventually('the reply', () => output.text || undefined);
+    assert.equal(await isServed(), false, 'its reply is not taken');
+    const begun = Date.now();
+    process.emit('SIGTERM');
+    await served;
+    return Date.now() - begun;
+  };
+  // By itself it would wait for five seconds. A busy machine may need nearly as long for one, but not each time.
+  let attempts = 0;
+  while ((await took()) > UNTAKEN_PATIENCE - 1000) assert.ok((attempts += 1) < 10);
+});
+
+test('a client that hung up and reads late gets every reply whole', async (cx) => {
+  const dataDir = temporaryDirectory(cx);
+  const client = new Client(cx, dataDir, ['--sync-limit', '60']);
+  await client.result('server/discover');
+  client.lines.pause();
+  client.child.stdout.pause();
+  const waits = client.post('tools/call', { name: 'run', arguments: { command: 'sleep 3' } }, 'plain');
+  const lists = Array.from({ length: 100 }, () => client.post('tools/list'));
+  client.child.stdin.end();
+  const begun = Date.now();
+  await eventually('a while to pass', () => {
+    assert.equal(client.child.exitCode, null, 'its replies are unread');
+    return Date.now() - begun > 1000 || undefined;
+  });
+  client.lines.resume();
+  for (const id of [waits, ...lists]) assert.ok((await client.reply(id)).result);
+  assert.equal(await client.ended, 0);
 });
