@@ -188,7 +188,8 @@ fn remark(end: &End) -> &'static str {
             core_dumped: true, ..
         } => ", core dumped",
         End::Signalled { signal, .. } if signal == "SIGKILL" => {
-            ", neither by a timeout nor by a cancellation: the machine may have run out of memory"
+            ", neither by a timeout nor by a cancellation: who sent it is not known, and one possibility is that the \
+             machine ran out of memory"
         }
         _ => "",
     }

@@ -96,8 +96,8 @@ fn a_command_that_ended_by_itself_says_how() {
     check_summary(outcome(killed("SIGTERM")), "killed by SIGTERM after 3.2 s");
     check_summary(
         outcome(killed("SIGKILL")),
-        "killed by SIGKILL after 3.2 s, neither by a timeout nor by a cancellation: the machine may have run \
-         out of memory",
+        "killed by SIGKILL after 3.2 s, neither by a timeout nor by a cancellation: who sent it is not known, \
+         and one possibility is that the machine ran out of memory",
     );
     let crash = End::Signalled {
         signal: "SIGSEGV".to_owned(),
