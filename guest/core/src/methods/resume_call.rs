@@ -311,7 +311,8 @@ fn ended(
             );
             return Ok(tool_result(&call.request, ToolResult::refused(text)));
         }
-        Ending::Failed(error) => return Err(RpcError::Failed(error)),
+        // Nobody has told its caller which one it is.
+        Ending::Failed(error) => return Err(RpcError::Failed(error.of_task(&facts.id))),
         Ending::Cancelled => cancelled(world, facts, terminal.status_message)?,
     };
     // What a configured tool gives back is its output and nothing else, unless it failed.
