@@ -134,8 +134,8 @@ pub(crate) fn lost(loss: Loss, about: About) -> String {
         ),
         Loss::Machine => unfinished("the machine was restarted while the job ran", about),
         Loss::Files => unfinished(
-            "the job's files were deleted or damaged in the server's data directory, and what was left of the \
-             job was killed",
+            "files of the job are missing or damaged in the server's data directory, and what was left of the job was \
+             killed",
             about,
         ),
         // Not that it was not run: it leaves no trace either where its files were deleted, or where the machine

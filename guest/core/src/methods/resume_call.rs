@@ -262,7 +262,7 @@ fn goes_on(
 
 /// The handle of a task whose job is not known yet.
 fn starting<'a>(facts: &'a Durable<Facts>, cx: &Context) -> wire::Task<'a> {
-    wire::working(facts, cx.now, status_message::STARTING)
+    wire::working(facts, cx.now, status_message::starting(facts, cx.now))
 }
 
 /// The handle of a task whose end nobody has seen.

@@ -160,7 +160,7 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
     check_summary(
         outcome(End::Lost(Loss::Files)),
         &unfinished(
-            "the job's files were deleted or damaged in the server's data directory, and what was left of the \
+            "files of the job are missing or damaged in the server's data directory, and what was left of the \
              job was killed",
         ),
     );
