@@ -10,6 +10,10 @@ pub(crate) const TOMBSTONE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// for others since.
 pub(crate) const START_WINDOW_MS: u64 = 10_000;
 
+/// How long after the beginning of its call a job is known in all likelihood, in milliseconds: on a busy machine with a
+/// slow disk. Only the words depend on it.
+pub(crate) const START_USUAL_MS: u64 = 2_000;
+
 /// How long after the beginning of its call a job may be unknown at most, in milliseconds, whenever somebody came upon
 /// the record: of an old task nobody should hear that its job is about to start. A commit waits for at most 60 s, by
 /// the contract of `store`, and there may have been one before it, which conflicted.

@@ -135,8 +135,8 @@ pub(crate) fn lost(loss: Loss, about: About) -> String {
         ),
         Loss::Machine => unfinished("the machine was restarted while the job ran", about),
         Loss::Files => unfinished(
-            "the job's files were deleted or damaged in the server's data directory, and what was left of the \
-             job was killed",
+            "files of the job are missing or damaged in the server's data directory, and what was left of the job was \
+             killed",
             about,
         ),
         // Not that it was not run: it leaves no trace either where its files were deleted, or where the machine
@@ -189,7 +189,8 @@ fn remark(end: &End) -> &'static str {
             core_dumped: true, ..
         } => ", core dumped",
         End::Signalled { signal, .. } if signal == "SIGKILL" => {
-            ", neither by a timeout nor by a cancellation: the machine may have run out of memory"
+            ", neither by a timeout nor by a cancellation: who sent it is not known, and one possibility is that the \
+             machine ran out of memory"
         }
         _ => "",
     }

@@ -64,6 +64,26 @@ fn a_quick_job_is_answered_directly() {
 }
 
 #[test]
+fn a_call_whose_job_is_lost_at_once_is_told_which_task_that_is() {
+    for client in [Client::Tasks, Client::Plain] {
+        let mut world = FakeWorld::new(1);
+        let arguments = json!({ "command": "sleep 0.01; lose" });
+        let mut host = Host::new("{}", "user");
+        let reply = host.ask(&mut world, &run(1, client, &arguments));
+        let owner = world.store.keys("task/");
+        let [key] = owner.as_slice() else {
+            panic!("there is one: {owner:?}");
+        };
+        let words = format!(
+            "task {} failed: the process that supervised",
+            &key["task/".len()..]
+        );
+        let message = reply["error"]["message"].as_str().expect("words");
+        assert!(message.starts_with(&words), "{message}");
+    }
+}
+
+#[test]
 fn a_slow_job_is_a_task_for_those_who_know_tasks() {
     check(
         Client::Tasks,

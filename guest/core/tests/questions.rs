@@ -142,7 +142,8 @@ fn who_cannot_be_asked_sees_work_and_how_a_person_can_answer() {
     let page = "waits for an answer: Sign in";
     let both = "waits for an answer: Which boolean? (and 1 more)";
     let how = "a person answers it in a terminal by `b answer ID`; running for 0 ms";
-    let working = format!("working: {both}; {how}");
+    let how_to_open = "a person answers it in a terminal by `b answer ID`, which names the page to open; running for 0 ms";
+    let working = format!("working: {both}; {how_to_open}");
     for nothing in [
         json!(null),
         json!(true),
@@ -151,7 +152,7 @@ fn who_cannot_be_asked_sees_work_and_how_a_person_can_answer() {
     ] {
         scene.expect(&nothing, &working);
     }
-    let first = format!("input_required q1: {form}; {page}; {how}");
+    let first = format!("input_required q1: {form}; {page}; {how_to_open}");
     scene.expect(&json!({}), &first);
     scene.expect(&json!({ "form": {} }), &first);
     let second = format!("input_required q2: {page}; {form}; {how}");

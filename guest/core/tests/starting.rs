@@ -82,6 +82,26 @@ fn a_job_of_which_nothing_is_kept_is_not_started_again() {
 }
 
 #[test]
+fn a_job_whose_files_are_gone_is_not_said_to_start_long_after_its_call() {
+    for (age_ms, words) in [
+        (1_999, "l: the job is about to start"),
+        (
+            2_000,
+            "l: there is no trace of the job so far: it is about to start, or its files are missing",
+        ),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let mut host = Host::new("{}", "user");
+        let id = host.task(&mut world, &keyed("sleep 600"));
+        world.clock = EPOCH + age_ms;
+        world.jobs.vanish(&id);
+        let task = host.get(&mut world, &id)["result"].take();
+        let message = task["statusMessage"].as_str().expect("words");
+        assert!(message.starts_with(words), "{message}");
+    }
+}
+
+#[test]
 fn what_a_dead_server_did_not_start_is_about_to_start_and_then_has_failed() {
     for config in ["{}", r#"{"directLimitMs":0}"#] {
         let mut world = unstarted("sleep 60");

@@ -82,8 +82,8 @@ fn a_job_that_ended_is_a_completed_task_with_its_truth() {
     check(
         "kill SIGKILL",
         10,
-        "completed error=true: killed by SIGKILL after 0 ms, neither by a timeout nor by a cancellation: the \
-         machine may have run out of memory",
+        "completed error=true: killed by SIGKILL after 0 ms, neither by a timeout nor by a cancellation: who \
+         sent it is not known, and one possibility is that the machine ran out of memory",
     );
     check(
         "sleep 60",

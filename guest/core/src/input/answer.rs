@@ -83,10 +83,11 @@ fn filled_in(
                 return Err(format!("`{name}` is missing"));
             }
             None => {}
-            Some(value) => {
-                let value = field.fit_as_written(value);
-                let value =
-                    value.ok_or_else(|| format!("`{name}` has to be {}", field.wanted()))?;
+            Some(json) => {
+                let value = field.fit_as_written(json);
+                let value = value.ok_or_else(|| {
+                    format!("`{name}` has to be {}", field.wanted_instead_of(json))
+                })?;
                 values.insert(name.clone(), value);
             }
         }

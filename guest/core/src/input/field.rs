@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value, json};
 
 use super::choice::{Choices, RawChoices};
 use super::format::Format;
-use super::number::{Bounds, whole};
+use super::number::{Bounds, is_too_large, whole};
 use crate::json::{are_equal, is_nearly_whole};
 use crate::text::{visible, visible_lines};
 
@@ -139,8 +139,22 @@ impl Field {
         }
     }
 
+    /// What would fit in the place of an answer that does not, in words.
+    pub(super) fn wanted_instead_of(&self, json: &RawValue) -> String {
+        let wanted = self.wanted();
+        let is_large = is_too_large(json.get());
+        match self.kind {
+            Kind::Integer(_) if is_large => format!(
+                "{wanted}, and none is taken but from {} to {}, written without `.` and `e`",
+                i64::MIN,
+                u64::MAX
+            ),
+            _ => wanted,
+        }
+    }
+
     /// What fits, in words.
-    pub(super) fn wanted(&self) -> String {
+    fn wanted(&self) -> String {
         match &self.kind {
             Kind::Text(text) => text.wanted(),
             Kind::Number(bounds) => format!("a number{}", bounds.in_words()),

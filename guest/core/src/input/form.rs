@@ -116,6 +116,11 @@ impl Form {
         self.mode
     }
 
+    /// Whether a page is to be opened.
+    pub(crate) fn is_page(&self) -> bool {
+        self.mode == Mode::Url
+    }
+
     /// What the person reads: a text of several lines, maybe.
     pub(crate) fn message(&self) -> &str {
         &self.message

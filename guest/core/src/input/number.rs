@@ -62,6 +62,18 @@ pub(super) fn whole(number: &Number) -> Option<Number> {
     is_whole.then(|| Number::from(value as i64))
 }
 
+/// Whether JSON is a whole number of which [`whole`] makes nothing, since it is too large.
+pub(super) fn is_too_large(json: &str) -> bool {
+    let value = json.parse().unwrap_or(f64::NAN);
+    // Infinite is what has too many digits for the reader.
+    value.abs() > GREATEST_SAFE
+        && serde_json::from_str(json)
+            .ok()
+            .as_ref()
+            .and_then(whole)
+            .is_none()
+}
+
 fn compare(one: &Number, other: &Number) -> Option<Ordering> {
     match (exact(one), exact(other)) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),

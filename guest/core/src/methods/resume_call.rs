@@ -262,7 +262,7 @@ fn goes_on(
 
 /// The handle of a task whose job is not known yet.
 fn starting<'a>(facts: &'a Durable<Facts>, cx: &Context) -> wire::Task<'a> {
-    wire::working(facts, cx.now, status_message::STARTING)
+    wire::working(facts, cx.now, status_message::starting(facts, cx.now))
 }
 
 /// The handle of a task whose end nobody has seen.
@@ -311,7 +311,8 @@ fn ended(
             );
             return Ok(tool_result(&call.request, ToolResult::refused(text)));
         }
-        Ending::Failed(error) => return Err(RpcError::Failed(error)),
+        // Nobody has told its caller which one it is.
+        Ending::Failed(error) => return Err(RpcError::Failed(error.of_task(&facts.id))),
         Ending::Cancelled => cancelled(world, facts, terminal.status_message)?,
     };
     // What a configured tool gives back is its output and nothing else, unless it failed.

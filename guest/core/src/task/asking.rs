@@ -84,12 +84,27 @@ pub(crate) fn told(
 
 /// That a person has to answer in another way, and in which.
 fn unasked(id: &TaskId, questions: &[Open], answer_command: Option<&str>) -> String {
+    // The address is for the person alone: a client that has not declared that it opens pages has not promised either to
+    // open none by itself, and what is told here is read by its model.
+    let has_page = questions.iter().any(|question| question.form.is_page());
     let how = match answer_command {
         Some(command) => {
             let id = id.as_str();
-            format!("a person answers it in a terminal by `{command} {id}`")
+            let page = if has_page {
+                ", which names the page to open"
+            } else {
+                ""
+            };
+            format!("a person answers it in a terminal by `{command} {id}`{page}")
         }
-        None => "it is answered by a client that declares the capability `elicitation`".to_owned(),
+        None => {
+            let page = if has_page {
+                ", with its member `url` for a page to open"
+            } else {
+                ""
+            };
+            format!("it is answered by a client that declares the capability `elicitation`{page}")
+        }
     };
     format!("waits for an answer: {}; {how}", listed(questions))
 }

@@ -33,13 +33,13 @@ pub(crate) fn detail(
 ) -> Result<Detail, RpcError> {
     Ok(match settle(world, (cx.now, Clock::Fresh), loaded)? {
         Settled::Terminal(facts, terminal) => Detail::Ended(facts, terminal),
-        Settled::Starting(facts, _) => Detail::Working(
-            facts,
-            View {
-                message: status_message::STARTING.to_owned(),
+        Settled::Starting(facts, _) => {
+            let view = View {
+                message: status_message::starting(&facts, cx.now).to_owned(),
                 requests: Requests::default(),
-            },
-        ),
+            };
+            Detail::Working(facts, view)
+        }
         Settled::Working(facts, progress) => {
             let view = view(world, &facts.id, &progress, viewer);
             Detail::Working(facts, view)

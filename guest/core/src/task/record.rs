@@ -163,6 +163,14 @@ impl TaskError {
             message,
         }
     }
+
+    /// The same error, to who does not know the task yet.
+    pub(crate) fn of_task(self, id: &TaskId) -> Self {
+        Self {
+            message: format!("task {} failed: {}", id.as_str(), self.message),
+            ..self
+        }
+    }
 }
 
 impl TaskRecord {

@@ -1,6 +1,7 @@
 //! What a task's `statusMessage` says.
 
 use crate::imports::{JobOutcome, Jobs, Progress, StopCause};
+use crate::limits::START_USUAL_MS;
 use crate::text::{duration, last_line, revealed};
 use crate::wording::{self, About};
 
@@ -22,8 +23,16 @@ pub(crate) fn started_earlier(about: About) -> &'static str {
     }
 }
 
-/// What a task says whose job is not known yet.
-pub(crate) const STARTING: &str = "the job is about to start";
+/// What a task says at `now`, in milliseconds since 1970, whose job is not known yet. Some time after its call there is
+/// another reason for that: somebody deleted the job's files while it ran.
+pub(crate) fn starting(facts: &Facts, now: u64) -> &'static str {
+    if now.saturating_sub(facts.created_at) < START_USUAL_MS {
+        "the job is about to start"
+    } else {
+        "there is no trace of the job so far: it is about to start, or its files are missing in the server's data directory; \
+         in a few seconds that is certain"
+    }
+}
 
 /// What a task says whose job cannot be looked at, for this reason.
 pub(crate) fn untold(detail: &str) -> String {

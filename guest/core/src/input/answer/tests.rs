@@ -309,3 +309,28 @@ fn a_whole_number_is_never_another_one() {
         assert_eq!(number(&field, written).as_deref(), expect, "{written}");
     }
 }
+
+#[test]
+fn a_whole_number_that_is_too_large_is_told_how_large_it_may_be() {
+    let form = one(&json!({ "type": "integer" }));
+    let words = |json: &str| {
+        let answer = format!(r#"{{"action":"accept","content":{{"f":{json}}}}}"#);
+        let answer = RawValue::from_string(answer).expect("it is JSON");
+        fitting(&form, &answer).expect_err("it does not fit")
+    };
+    let usual = "`f` has to be a whole number";
+    for json in ["1.5", "\"1\"", "true", "1e-400"] {
+        assert_eq!(words(json), usual, "{json}");
+    }
+    let large = format!(
+        "{usual}, and none is taken but from -9223372036854775808 to 18446744073709551615, written without `.` and `e`"
+    );
+    for json in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "1e30",
+        "1e400",
+    ] {
+        assert_eq!(words(json), large, "{json}");
+    }
+}

@@ -179,12 +179,13 @@ impl<'a> Given<'a> {
             "one line of 1 to {LABEL_CHARS} characters, none of them a control or format character, for example \
              \"nightly build\""
         );
-        let Some(label) = self.text("label", &expected)? else {
+        let Some(given) = self.text("label", &expected)? else {
             return Ok(None);
         };
-        let is_blank = label.trim().is_empty();
-        if is_blank || label.chars().count() > LABEL_CHARS || visible(label) != label {
-            return Err(Misfit::wrong("label", quoted(&label.into()), &expected));
+        // Blanks around it would be part of all that is said of the task.
+        let label = given.trim();
+        if label.is_empty() || label.chars().count() > LABEL_CHARS || visible(label) != label {
+            return Err(Misfit::wrong("label", quoted(&given.into()), &expected));
         }
         Ok(Some(label.to_owned()))
     }

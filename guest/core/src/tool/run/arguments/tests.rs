@@ -285,7 +285,9 @@ fn a_time_to_live_is_between_a_second_and_a_year() {
 fn a_label_is_one_line_that_shows_something() {
     let label = "ä".repeat(100);
     let arguments = parsed(&json!({"command": "true", "label": label}));
-    assert_eq!(arguments.label, Some(label));
+    assert_eq!(arguments.label.as_ref(), Some(&label));
+    let with_blanks = parsed(&json!({"command": "true", "label": format!("  {label} ")}));
+    assert_eq!(with_blanks.label, Some(label));
     let expected = "it has to be one line of 1 to 100 characters, none of them a control or format character, for \
         example \"nightly build\"";
     check_argument("label", &json!(""), &format!("`label` is \"\", {expected}"));

@@ -96,8 +96,8 @@ fn a_command_that_ended_by_itself_says_how() {
     check_summary(outcome(killed("SIGTERM")), "killed by SIGTERM after 3.2 s");
     check_summary(
         outcome(killed("SIGKILL")),
-        "killed by SIGKILL after 3.2 s, neither by a timeout nor by a cancellation: the machine may have run \
-         out of memory",
+        "killed by SIGKILL after 3.2 s, neither by a timeout nor by a cancellation: who sent it is not known, \
+         and one possibility is that the machine ran out of memory",
     );
     let crash = End::Signalled {
         signal: "SIGSEGV".to_owned(),
@@ -160,7 +160,7 @@ fn a_command_that_did_not_run_or_was_lost_is_an_error() {
     check_summary(
         outcome(End::Lost(Loss::Files)),
         &unfinished(
-            "the job's files were deleted or damaged in the server's data directory, and what was left of the \
+            "files of the job are missing or damaged in the server's data directory, and what was left of the \
              job was killed",
         ),
     );
