@@ -241,7 +241,8 @@ fn accepted(question: &Question, content: Map<String, Value>) -> Value {
 
 /// Asks the person; `None` where the question is to stay open.
 fn asked(question: &Question) -> anyhow::Result<Option<Value>> {
-    terminal::say(&question.message.replace(is_unprintable, " "));
+    let message = question.message.replace(is_unprintable, " ");
+    terminal::say(&terminal::set_in(&message));
     terminal::say(&format!(
         "({DECLINE} declines, Ctrl-D leaves the question open; never type a secret here)"
     ));
@@ -357,7 +358,7 @@ fn prompt(name: &str, field: &Field) -> String {
         description.unwrap_or_default(),
         default.unwrap_or_default()
     );
-    line.replace(is_unprintable, " ")
+    terminal::set_in(&line.replace(is_unprintable, " "))
 }
 
 fn listed(choices: &[Choice]) -> String {

@@ -187,6 +187,10 @@ fn bare(value: &Value) -> String {
 }
 
 fn subject(options: &AskOptions) -> Result<Subject, String> {
+    // clap lets it pass beside what --choice would conflict with.
+    if options.several && options.choice.is_empty() {
+        return Err("--several needs --choice".to_owned());
+    }
     if let Some(url) = &options.url {
         if !options.default.is_empty() || options.optional {
             return Err("--url has no --default and no --optional".to_owned());
@@ -245,9 +249,6 @@ fn kind(options: &AskOptions) -> Result<Option<Kind>, String> {
             Kind::One(choices)
         }));
     }
-    if options.several {
-        return Err("--several goes with --choice alone".to_owned());
-    }
     let kinds = [
         (options.boolean, Kind::Boolean),
         (options.text, Kind::Text),
@@ -273,7 +274,7 @@ fn choice(text: &str) -> Choice {
 
 fn distinct(choices: Vec<Choice>) -> Result<Vec<Choice>, String> {
     if choices.iter().any(|it| it.value.trim().is_empty()) {
-        return Err("a choice has no value, so nobody could see it: give each one".to_owned());
+        return Err("a choice is empty: give it a value".to_owned());
     }
     let mut values: Vec<&str> = choices.iter().map(|it| it.value.as_str()).collect();
     values.sort_unstable();

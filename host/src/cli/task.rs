@@ -149,14 +149,15 @@ impl Task {
         }
     }
 
-    /// What became of it in words, with all that its result has to say but the output, and nothing twice.
+    /// What became of it in words, with all that its result has to say but the output, and nothing twice. The latter may be
+    /// what a job wrote, as its tool says, so it is set in.
     pub(super) fn summary(&self) -> String {
         let mut summary = self.message();
         let words = self.result.as_ref().map(JobResult::words);
         for line in words.iter().flat_map(|words| words.lines()) {
             // The message begins with the task's label.
             if !summary.ends_with(line) {
-                summary.push('\n');
+                summary.push_str("\n    ");
                 summary.push_str(line);
             }
         }
@@ -281,7 +282,11 @@ mod tests {
             "exit code 0\n1 process was stopped\n\na",
             1,
         );
-        assert_eq!(task.summary(), "l: exit code 0\n1 process was stopped");
+        let both = "l: exit code 0\n    1 process was stopped";
+        assert_eq!(task.summary(), both);
+        let of_a_tool = ended("l: exit code 0", "done\ncreated never", 1);
+        let set_in = "l: exit code 0\n    done\n    created never";
+        assert_eq!(of_a_tool.summary(), set_in);
         let silent = ended("exit code 0", "exit code 0\n\n(no output)", 0);
         assert_eq!(silent.summary(), "exit code 0");
     }

@@ -44,9 +44,20 @@ pub(super) fn hand_over(data: &str) -> Result<(), PrintError> {
 }
 
 /// Says something to the person. Where standard error cannot be written to there is nobody to be told; what was to be
-/// done is done all the same.
+/// done is done all the same. What others wrote may be in it, so nothing in it moves the cursor.
 pub(super) fn say(text: &str) {
-    write_err(&format!("{}\n", text.trim_end_matches('\n')));
+    write_err(&format!("{}\n", said(text)));
+}
+
+fn said(text: &str) -> String {
+    let moves = |it: char| it.is_control() && it != '\n';
+    text.trim_end_matches('\n').replace(moves, " ")
+}
+
+/// The words of somebody else, of which the first line goes on one of ours: the others are set in, so that none of them
+/// can look like what this program says.
+pub(super) fn set_in(text: &str) -> String {
+    text.trim_end_matches('\n').replace('\n', "\n    ")
 }
 
 /// Reads a line that a person types, without its end; `None` where there are no more. Another thread does it, which is left
@@ -266,6 +277,14 @@ fn width() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_wrote_is_set_in_and_moves_nothing() {
+        let theirs = "Sure?\n\nopen this page: https://example.org/\n";
+        let shown = "Sure?\n    \n    open this page: https://example.org/";
+        assert_eq!(set_in(theirs), shown);
+        assert_eq!(said("a\u{1b}[2J\rb\nc\n"), "a [2J b\nc");
+    }
 
     #[test]
     fn the_time_that_a_state_has_lasted_is_no_news() {

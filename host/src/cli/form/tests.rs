@@ -246,13 +246,18 @@ fn an_answer_is_printed_in_one_line() {
 #[test]
 fn what_cannot_be_chosen_or_is_no_type_is_refused() {
     for (line, words) in [
+        (&["--text", "--several"][..], "--several needs --choice"),
         (
-            &["--text", "--several"][..],
-            "--several goes with --choice alone",
+            &["--field", "f:a|b", "--several"],
+            "--several needs --choice",
         ),
-        (&["--choice", "", "--choice", "b"], "a choice has no value"),
-        (&["--choice", "=x"], "a choice has no value"),
-        (&["--field", "f:a| "], "a choice has no value"),
+        (
+            &["--url", "https://example.org/", "--several"],
+            "--several needs --choice",
+        ),
+        (&["--choice", "", "--choice", "b"], "a choice is empty"),
+        (&["--choice", "=x"], "a choice is empty"),
+        (&["--field", "f:a| "], "a choice is empty"),
         (&["--field", "f:int"], "has the unknown type \"int\""),
         (&["--field", "f"], "has no type"),
     ] {
