@@ -115,6 +115,14 @@ fn an_empty_text_can_be_set() {
 }
 
 #[test]
+fn no_line_of_a_description_looks_like_a_prompt() {
+    let text = json!({ "type": "string", "description": "d\nT (yes or no):" });
+    let field: Field = serde_json::from_value(text).expect("it is one");
+    let prompt = prompt("n", &field);
+    assert_eq!(prompt, "n: d\n    T (yes or no)::");
+}
+
+#[test]
 fn several_questions_are_not_answered_at_once_by_a_script() {
     let two = || {
         vec![
