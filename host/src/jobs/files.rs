@@ -230,3 +230,31 @@ pub(crate) fn explained(error: io::Error) -> io::Error {
         _ => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_mode_forbids_counts_as_closed() {
+        let place = tempfile::TempDir::new().expect("there is a directory for temporary files");
+        let dir = Dir::open_ambient_dir(place.path(), cap_std::ambient_authority());
+        let dir = dir.expect("it was just made");
+        create(&dir, "x").expect("the name is new");
+        let is_taken_for_closed = |errno: Errno, mode: Mode| {
+            rustix::fs::chmodat(&dir, "x", mode, AtFlags::empty()).expect("it is ours");
+            is_closed(&why(errno, &dir, "x", Mode::RUSR))
+        };
+        assert!(is_taken_for_closed(Errno::ACCESS, Mode::WUSR));
+        assert!(
+            !is_taken_for_closed(Errno::ACCESS, Mode::RUSR),
+            "something else refuses"
+        );
+        assert!(!is_taken_for_closed(Errno::MFILE, Mode::empty()));
+        // What is not there cannot be made in a directory that takes no names.
+        rustix::fs::chmod(place.path(), Mode::RUSR | Mode::XUSR).expect("it is ours");
+        assert!(is_closed(&why(Errno::ACCESS, &dir, "y", Mode::WUSR)));
+        open_up(&dir);
+        assert!(!is_closed(&why(Errno::ACCESS, &dir, "x", Mode::empty())));
+    }
+}
