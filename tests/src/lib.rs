@@ -18,8 +18,10 @@ mod deadline;
 mod embedded;
 mod message;
 mod plan;
+mod pool;
 mod proc;
 mod readme;
+mod say;
 mod server;
 mod setup;
 mod streams;
@@ -34,11 +36,13 @@ pub use message::{
     Client, TASKS_EXTENSION, VERSION, check_message, meta, request, run_call, tool_call,
 };
 pub use plan::{CURSED, CrashPoint, HUGE, HUGE_BYTES, NOISE, Plan, Side, Step, Trouble};
+pub use pool::in_threads;
 pub use proc::{
     address_space_kib, children, command_lines, descriptors, limit_address_space,
     limit_descriptors, peak_memory_kib, resident_memory_kib, threads,
 };
-pub use readme::{RUN, readme_commands};
+pub use readme::{RUN, readme_blocks, readme_commands};
+pub use say::say;
 pub use server::{Exit, Server};
 pub use setup::Setup;
 pub use streams::collect;

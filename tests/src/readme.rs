@@ -16,26 +16,41 @@ pub const RUN: &str = "cargo run --release --";
 /// Where there is no such section, or it has no command.
 #[must_use]
 pub fn readme_commands() -> Vec<String> {
-    let text = fs::read_to_string(workspace().join("README.md")).expect("there is a README");
-    let commands = commands(&text);
+    let commands = commands(&text());
     assert!(!commands.is_empty(), "the section {HEADING} has no command");
     commands
 }
 
+/// The blocks of a language that the README shows, in their order, each line with its end.
+///
+/// # Panics
+/// Where there is no README.
+#[must_use]
+pub fn readme_blocks(language: &str) -> Vec<String> {
+    blocks(text().lines(), language)
+}
+
+fn text() -> String {
+    fs::read_to_string(workspace().join("README.md")).expect("there is a README")
+}
+
 /// Each line of the shell blocks of the section.
 fn commands(text: &str) -> Vec<String> {
-    let mut lines = text.lines().skip_while(|line| *line != HEADING).skip(1);
-    let mut commands = Vec::new();
+    let after = text.lines().skip_while(|line| *line != HEADING).skip(1);
+    let section = after.take_while(|line| !line.starts_with("## "));
+    let blocks = blocks(section, "sh").concat();
+    blocks.lines().map(str::to_owned).collect()
+}
+
+fn blocks<'a>(mut lines: impl Iterator<Item = &'a str>, language: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
     while let Some(line) = lines.next() {
-        if line.starts_with("## ") {
-            break;
-        }
-        if line == "```sh" {
+        if line.strip_prefix("```") == Some(language) {
             let block = lines.by_ref().take_while(|line| *line != "```");
-            commands.extend(block.map(str::to_owned));
+            blocks.push(block.flat_map(|line| [line, "\n"]).collect());
         }
     }
-    commands
+    blocks
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::deadline::{PATIENCE, until, until_ended};
 use crate::message::{Client, VERSION, check_message, request, run_call, tool_call};
+use crate::say::say;
 use crate::setup::Setup;
 use crate::streams::{Line, collect, read_lines};
 use crate::test_dir::TestDir;
@@ -387,12 +388,7 @@ impl Drop for Server {
         // Whoever has the streams from it and waits for input ends with that.
         self.close_stdin();
         if thread::panicking() {
-            // Nothing can be done where even this cannot be written.
-            let _ = writeln!(
-                std::io::stderr(),
-                "the server's standard error:\n{}",
-                self.stderr()
-            );
+            say(&format!("the server's standard error:\n{}", self.stderr()));
             return;
         }
         for line in self.rest().iter().filter(|line| line.is_whole) {

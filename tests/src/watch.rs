@@ -63,8 +63,6 @@ pub enum Seen {
     Reply,
     /// The server was killed before this.
     Killed(Box<Seen>),
-    /// All threads of the server are followed from here on.
-    Follows,
     /// The system does not allow to watch.
     Refused(String),
 }
@@ -82,7 +80,7 @@ impl Seen {
                 let name = place.file_name().unwrap_or_default();
                 Some((*call, name.to_string_lossy().into_owned()))
             }
-            Self::Other(..) | Self::Killed(_) | Self::Follows | Self::Refused(_) => None,
+            Self::Other(..) | Self::Killed(_) | Self::Refused(_) => None,
         }
     }
 
@@ -110,17 +108,6 @@ impl Watch {
             environment: vec![(VARIABLE.to_owned(), text.into()), config],
             ..Setup::flags(flags)
         }
-    }
-
-    /// Whether it is known by now that the server is followed, or that the system does not allow that.
-    #[must_use]
-    pub fn has_begun(&self) -> bool {
-        // There is none before its first line, which may be in the middle of being written.
-        let text = fs::read_to_string(&self.log).unwrap_or_default();
-        let mut seen = text
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Seen>(line).ok());
-        seen.any(|seen| matches!(seen, Seen::Follows | Seen::Refused(_)))
     }
 
     /// What was seen, in its order.

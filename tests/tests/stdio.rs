@@ -21,10 +21,14 @@ const PROMPT_EXIT: Duration = Duration::from_millis(100);
 /// first one on purpose: who asked for something, and then closed the input, wants the answer.
 const STUCK_EXIT: Duration = Duration::from_millis(1_100);
 
-/// By how much some servers may be later than promised, as a shared machine takes the processor away now and then; one of
-/// five may be later still, where it was away for long. What would be a fault of the server's own takes longer: a second where it waits for work that is stuck, five
-/// where it waits for its client, half a minute in the store.
+/// By how much servers may be later than promised, as a shared machine takes the processor away now and then. A fault of
+/// the server's own takes longer: a second where it waits for work that is stuck, five where it waits for its client, half
+/// a minute in the store.
 const DISTURBANCE: Duration = Duration::from_millis(800);
+
+/// By how much one of five may be later, where the processor was away for long: still less than it takes to wait for a
+/// client.
+const LONG_DISTURBANCE: Duration = Duration::from_secs(4);
 
 /// How often something is tried that has to succeed once: a busy machine may be too slow for it, but not each time.
 const ENDS: u32 = 10;
@@ -187,14 +191,20 @@ fn exit_times(
     times
 }
 
-/// Sees that the median is within a limit, and all but a fifth not much beyond it.
+/// Sees that the median is within a limit, all but a fifth are not much beyond it, and none is as late as a fault would be.
 fn assert_times(times: &[Duration], limit: Duration) {
-    let count = times.len();
-    let (median, most) = (times[count / 2], times[count - 1 - count / 5]);
-    assert!(
-        median <= limit && most <= limit + DISTURBANCE,
-        "promised are {limit:?}; the median is {median:?} and all but the slowest take {most:?}: {times:?}"
-    );
+    let last = times.len() - 1;
+    for (place, disturbance) in [
+        (last / 2, Duration::ZERO),
+        (last - times.len() / 5, DISTURBANCE),
+        (last, LONG_DISTURBANCE),
+    ] {
+        let (took, longest) = (times[place], limit + disturbance);
+        assert!(
+            took <= longest,
+            "promised are {limit:?}; {took:?} is more than {longest:?}: {times:?}"
+        );
+    }
 }
 
 /// A job that goes on until its gate is opened.
@@ -256,12 +266,10 @@ fn end_of_input_ends_the_server_also_while_a_call_waits() {
     };
     let mut tasks = Vec::new();
     assert_prompt_exit(prepare, |exit| {
-        assert_eq!(
-            exit.unread.len(),
-            1,
-            "the waiting call is answered: {exit:?}"
-        );
-        let task = exit.unread[0]["result"]["structuredContent"]["taskId"].as_str();
+        let [reply] = &exit.unread[..] else {
+            panic!("the waiting call is answered: {exit:?}");
+        };
+        let task = reply["result"]["structuredContent"]["taskId"].as_str();
         tasks.push(task.expect("the answer names the task").to_owned());
     });
     gated.assert_alive(&dir, &tasks);
@@ -270,12 +278,14 @@ fn end_of_input_ends_the_server_also_while_a_call_waits() {
 #[test]
 fn end_of_input_ends_the_server_also_where_its_store_has_much_to_put_in_order() {
     let dir = TestDir::new();
+    let mut tasks = Vec::new();
     let prepare = || {
         let mut server = warm(&dir);
         // Records whose place is in the write-ahead log, until the last server writes them into the store.
         for _ in 0..50 {
-            let id = server.run("true");
+            let id = server.run("exit 9");
             server.ended_task(&id);
+            tasks.push(id);
         }
         server
     };
@@ -284,9 +294,10 @@ fn end_of_input_ends_the_server_also_where_its_store_has_much_to_put_in_order() 
     });
     assert_times(&times, PROMPT_EXIT);
     let mut server = warm(&dir);
-    let id = server.run("exit 9");
-    let task = server.ended_task(&id);
-    assert_eq!(task["result"]["structuredContent"]["exitCode"], 9, "{task}");
+    for id in tasks {
+        let task = server.task(&id);
+        assert_eq!(task["result"]["structuredContent"]["exitCode"], 9, "{task}");
+    }
 }
 
 /// The store of the servers on this directory, beside them.

@@ -4,7 +4,7 @@
 //! `BLESS=1` writes what the core answers where a transcript expects something else; look at the difference before
 //! you keep it.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use backburner_tests::party::{InProcess, Library, Party, Real, component, core, fresh_core};
 use backburner_tests::transcript::{
@@ -53,21 +53,9 @@ fn bless_all() {
     }
 }
 
-/// Fails where somebody said other bytes than somebody else, but for what no two plays have alike.
-fn assert_same(one: (&str, &Heard), other: (&str, &Heard)) {
-    let problems = differences(one.1, other.1);
-    assert!(
-        problems.is_empty(),
-        "the {} and the {} differ:\n{}\n",
-        one.0,
-        other.0,
-        problems.join("\n")
-    );
-}
-
-/// What the core says, which is asked once, and blessed before if it is to be.
-fn of_core() -> &'static Heard {
-    static CORE: OnceLock<Heard> = OnceLock::new();
+/// What the core says, or what is wrong with that: asked once, and blessed before if it is to be.
+fn of_core() -> &'static Result<Heard, String> {
+    static CORE: OnceLock<Result<Heard, String>> = OnceLock::new();
     CORE.get_or_init(|| {
         if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
             bless_all();
@@ -76,50 +64,48 @@ fn of_core() -> &'static Heard {
     })
 }
 
-/// Lets one test after the other play: each plays all transcripts at once, and has deadlines.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[test]
-fn the_core_answers_as_the_transcripts_say() {
-    of_core();
-}
-
-#[test]
-fn a_new_core_for_each_call_says_what_one_core_says() {
-    // The core first, here and below: only then is what is to be blessed blessed.
-    let core = of_core();
-    let _turn = turn();
-    assert_same(
-        ("core", core),
-        (
-            "core with a new server for each call",
-            &check(in_fresh_core),
-        ),
+/// Fails where somebody does not answer as the transcripts say, or not with the bytes of the core.
+fn assert_says_what_the_core_says(name: &str, play_all: fn() -> Result<Heard, String>) {
+    // The core first: only then is what is to be blessed blessed.
+    let Ok(core) = of_core() else {
+        panic!("the core itself fails: see the_core_answers_as_the_transcripts_say");
+    };
+    let said = play_all().unwrap_or_else(|problems| panic!("\n{problems}\n"));
+    let problems = differences(core, &said);
+    assert!(
+        problems.is_empty(),
+        "the core and the {name} differ:\n{}\n",
+        problems.join("\n")
     );
 }
 
 #[test]
+fn the_core_answers_as_the_transcripts_say() {
+    if let Err(problems) = of_core() {
+        panic!("\n{problems}\n");
+    }
+}
+
+#[test]
+fn a_new_core_for_each_call_says_what_one_core_says() {
+    assert_says_what_the_core_says("core with a new server for each call", || {
+        check(in_fresh_core)
+    });
+}
+
+#[test]
 fn the_component_says_what_the_core_says() {
-    let core = of_core();
-    let _turn = turn();
-    assert_same(("core", core), ("component", &check(in_component)));
+    assert_says_what_the_core_says("component", || check(in_component));
 }
 
 #[test]
 fn the_library_says_what_the_core_says() {
-    let core = of_core();
-    let _turn = turn();
-    assert_same(("core", core), ("library", &check(in_library)));
+    assert_says_what_the_core_says("library", || check(in_library));
 }
 
 #[test]
 fn the_binary_says_what_the_core_says() {
-    let core = of_core();
-    let _turn = turn();
-    assert_same(("core", core), ("binary", &check(in_binary)));
+    assert_says_what_the_core_says("binary", || check(in_binary));
 }
 
 /// A stdio server has one principal, so this is no transcript.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use backburner::jobs::{End, Jobs, Loss, StartError, State, StopCause, StopReason};
 use rustix::process::{Pid, Signal, kill_process};
+use uuid::Uuid;
 
 use crate::lab::{Lab, eventually, fresh_id, processes_of, runs, shell, wait_for_end};
 
@@ -17,6 +18,24 @@ pub(crate) fn kill(pid: &str) {
         .and_then(Pid::from_raw)
         .expect("a process id");
     kill_process(number, Signal::KILL).expect("it is ours");
+}
+
+/// A job whose supervisor was killed, and the process that it has left.
+pub(crate) fn orphaned(lab: &Lab) -> (Uuid, String) {
+    let id = lab.start(&shell("setsid sleep 68 & echo $! $PPID; wait"));
+    let (left, supervisor) = two_pids(lab, id);
+    kill(&supervisor);
+    eventually("the supervisor has ended", || {
+        (!runs(&supervisor)).then_some(())
+    });
+    (id, left)
+}
+
+/// The two process ids that a job writes in its first line.
+fn two_pids(lab: &Lab, id: Uuid) -> (String, String) {
+    let line = lab.first_line(id);
+    let (one, other) = line.split_once(' ').expect("two process ids");
+    (one.to_owned(), other.to_owned())
 }
 
 #[test]
@@ -174,15 +193,9 @@ fn what_could_not_be_read_again_is_not_started() {
 #[test]
 fn a_stop_ends_what_a_killed_supervisor_has_left() {
     let lab = Lab::new();
-    let id = lab.start(&shell("setsid sleep 68 & echo $! $PPID; wait"));
-    let line = lab.first_line(id);
-    let (left, supervisor) = line.split_once(' ').expect("two process ids");
-    kill(supervisor);
-    eventually("the supervisor has ended", || {
-        (!runs(supervisor)).then_some(())
-    });
+    let (id, left) = orphaned(&lab);
     lab.cancel(id);
-    eventually("what it left has ended", || (!runs(left)).then_some(()));
+    eventually("what it left has ended", || (!runs(&left)).then_some(()));
     assert!(lab.directory(id).join("outcome.json").exists());
     assert_eq!(lab.outcome(id).stopped, None);
 }
@@ -250,9 +263,8 @@ fn a_process_with_another_environment_and_group_is_found_in_the_session() {
     // The second one is what shows that the session is still the job's.
     let line = "set -m; env -i sleep 66 & bare=$!; sleep 67 & echo $bare $PPID; wait";
     let id = lab.start(&shell(line));
-    let line = lab.first_line(id);
-    let (bare, supervisor) = line.split_once(' ').expect("two process ids");
-    kill(supervisor);
+    let (bare, supervisor) = two_pids(&lab, id);
+    kill(&supervisor);
     let outcome = lab.outcome(id);
     assert_eq!(
         outcome.end,
@@ -260,18 +272,17 @@ fn a_process_with_another_environment_and_group_is_found_in_the_session() {
             kind: Loss::Supervisor
         }
     );
-    assert!(!runs(bare), "{outcome:?}");
+    assert!(!runs(&bare), "{outcome:?}");
 }
 
 #[test]
 fn the_command_dies_with_its_supervisor_before_anybody_looks() {
     let lab = Lab::new();
     let id = lab.start(&shell("echo $$ $PPID; while :; do :; done"));
-    let line = lab.first_line(id);
-    let (command, supervisor) = line.split_once(' ').expect("two process ids");
-    kill(supervisor);
+    let (command, supervisor) = two_pids(&lab, id);
+    kill(&supervisor);
     eventually("the command is killed by the kernel", || {
-        (!runs(command)).then_some(())
+        (!runs(&command)).then_some(())
     });
 }
 
@@ -384,7 +395,7 @@ struct Stranger(std::process::Child);
 
 impl Stranger {
     /// With the id of a job in its environment, or without any.
-    fn new(job: Option<uuid::Uuid>) -> Self {
+    fn new(job: Option<Uuid>) -> Self {
         let mut sleep = std::process::Command::new("sleep");
         let job = job.map(|id| ("BACKBURNER_TASK_ID", id.to_string()));
         Self(sleep.arg("1000").envs(job).spawn().expect("it exists"))

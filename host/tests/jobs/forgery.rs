@@ -8,7 +8,7 @@ use backburner::jobs::{End, Jobs, Loss, Outcome, State, StopCause};
 use uuid::Uuid;
 
 use crate::damage::{Damage, assert_nothing_runs, lasting, outcome};
-use crate::durability::kill;
+use crate::durability::orphaned;
 use crate::lab::{Lab, eventually, mkfifo, runs, shell};
 
 fn outcome_file(lab: &Lab, id: Uuid) -> PathBuf {
@@ -60,17 +60,11 @@ fn a_job_that_writes_its_own_end_has_ended_as_its_supervisor_says() {
 fn what_is_left_of_a_job_is_killed_though_there_is_an_end_already() {
     let lab = Lab::new();
     let good = a_good_end(&lab);
-    let id = lab.start(&shell("setsid sleep 83 & echo $! $PPID; wait"));
-    let line = lab.first_line(id);
-    let (left, supervisor) = line.split_once(' ').expect("two process ids");
-    kill(supervisor);
-    eventually("the supervisor has ended", || {
-        (!runs(supervisor)).then_some(())
-    });
+    let (id, left) = orphaned(&lab);
     fs::copy(good, outcome_file(&lab, id)).expect("there is room");
     let told = outcome(&lab, id);
     assert_eq!(told.end, End::Lost { kind: Loss::Files });
-    assert!(!runs(left), "{told:?}");
+    assert!(!runs(&left), "{told:?}");
     assert_eq!(lab.outcome(id), told, "it never changes");
 }
 

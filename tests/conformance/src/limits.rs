@@ -4,6 +4,9 @@
 /// failure, and machines that run tests are busy.
 pub(crate) const PATIENCE_MS: u64 = 60_000;
 
+/// After how long a job ends that nobody answers, since a check has failed: later than all steps of any check give up.
+pub(crate) const UNANSWERED_MS: u64 = 10 * PATIENCE_MS;
+
 /// The pause between two looks at what nothing announces, such as output. Short beside what is waited for.
 pub(crate) const LOOK_MS: u64 = 25;
 

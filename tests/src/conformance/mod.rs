@@ -10,20 +10,16 @@ mod instance;
 mod store_bindings;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
 
 use backburner::jobs::Jobs;
 use backburner::store::Store;
 
+use crate::pool::in_threads;
 use bindings::exports::backburner::server::conformance as wit;
 
 pub use component_store::ComponentStore;
 pub use wit::{Check, Need};
-
-/// How many checks run at the same time: they mostly wait, and more of them would make each other late.
-const WORKERS: usize = 4;
 
 /// A store and jobs, opened.
 pub type Opened = (Arc<dyn Store>, Arc<dyn Jobs>);
@@ -62,25 +58,10 @@ impl Subject {
     /// Runs all of these checks, several at the same time, and gives what was not kept: a line for each.
     #[must_use]
     pub fn breaches(&self, checks: &[Check]) -> Vec<String> {
-        let next = AtomicUsize::new(0);
-        let breaches = Mutex::new(Vec::new());
-        thread::scope(|scope| {
-            for _ in 0..WORKERS {
-                scope.spawn(|| {
-                    while let Some(check) = checks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Err(reason) = self.run(&check.name) {
-                            breaches
-                                .lock()
-                                .unwrap_or_else(PoisonError::into_inner)
-                                .push(format!("{}: {reason}\n    {}", check.name, check.promise));
-                        }
-                    }
-                });
-            }
-        });
-        breaches
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+        in_threads(checks, |check| {
+            let reason = self.run(&check.name).err()?;
+            Some(format!("{}: {reason}\n    {}", check.name, check.promise))
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a machine may lack.
 
-use std::io::Write;
 use std::process::{Command, Stdio};
+
+use crate::say::say;
 
 /// The variable that makes what is missing a failure. CI sets it, so that nothing is left out there.
 const ALL_HOSTS: &str = "BACKBURNER_ALL_HOSTS";
@@ -17,8 +18,7 @@ pub fn can_test(what: &str, missing: Option<&str>) -> bool {
     match verdict(what, missing, is_required) {
         Verdict::Test => true,
         Verdict::LeaveOut(words) => {
-            // Nothing can be done where even this cannot be written.
-            let _ = writeln!(std::io::stderr(), "{words}");
+            say(&words);
             false
         }
         Verdict::Fail(words) => panic!("{words}"),

@@ -1,6 +1,8 @@
 //! Playing all of the corpus against one kind of server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::{Failure, Transcript, corpus};
@@ -13,14 +15,23 @@ const DIFFERENCES_SHOWN: usize = 5;
 
 /// Plays the whole corpus, each transcript in a thread of its own, and gives what was heard.
 ///
+/// One call after the other within a process: each plays all transcripts at once, and has deadlines.
+///
+/// # Errors
+/// Everything that went wrong, in words.
+///
 /// # Panics
-/// With everything that went wrong, where something did.
-pub fn check(run: impl Fn(&Transcript) -> Result<Vec<String>, Failure> + Sync) -> Heard {
+/// Where the corpus cannot be read.
+pub fn check(
+    run: impl Fn(&Transcript) -> Result<Vec<String>, Failure> + Sync,
+) -> Result<Heard, String> {
+    static TURN: Mutex<()> = Mutex::new(());
     let run = &run;
     let transcripts = corpus();
     assert!(!transcripts.is_empty(), "there is a corpus");
     let mut heard = Heard::new();
     let mut problems = Vec::new();
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     thread::scope(|scope| {
         let plays: Vec<_> = transcripts
             .iter()
@@ -33,41 +44,31 @@ pub fn check(run: impl Fn(&Transcript) -> Result<Vec<String>, Failure> + Sync) -
             }
         }
     });
-    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
-    heard
+    drop(turn);
+    if problems.is_empty() {
+        Ok(heard)
+    } else {
+        Err(problems.join("\n"))
+    }
 }
 
 /// Where one server said other bytes than another one, in words: a few differences, since who writes something in a way of
-/// its own does so in every message. That they have not played the same transcripts, or that one said more, is one too.
+/// its own does so in every message.
+///
+/// # Panics
+/// Where they have not played the same transcripts to their ends, which [`check`] has seen.
 #[must_use]
 pub fn differences(one: &Heard, other: &Heard) -> Vec<String> {
-    let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-    let different = names
-        .into_iter()
-        .flat_map(|name| match (one.get(name), other.get(name)) {
-            (Some(one), Some(other)) => different_messages(name, one, other),
-            (one, _) => {
-                let who = if one.is_some() { "one" } else { "other" };
-                vec![format!("{name}.transcript: only the {who} played it")]
-            }
-        });
+    assert!(one.keys().eq(other.keys()), "both played the corpus");
+    let plays = one.iter().zip(other.values());
+    let different = plays.flat_map(|((name, one), other)| {
+        assert_eq!(one.len(), other.len(), "{name}: both heard all of it");
+        let pairs = one.iter().zip(other).filter(|(one, other)| one != other);
+        pairs.map(move |(one, other)| {
+            format!("{name}.transcript:\n  the one said   {one}\n  the other said {other}")
+        })
+    });
     different.take(DIFFERENCES_SHOWN).collect()
-}
-
-/// Where two servers differ in one transcript.
-fn different_messages(name: &str, one: &[String], other: &[String]) -> Vec<String> {
-    let counts = (one.len(), other.len());
-    let count = (counts.0 != counts.1).then(|| {
-        format!(
-            "{name}.transcript: the one said {} messages, the other {}",
-            counts.0, counts.1
-        )
-    });
-    let pairs = one.iter().zip(other).filter(|(one, other)| one != other);
-    let messages = pairs.map(|(one, other)| {
-        format!("{name}.transcript:\n  the one said   {one}\n  the other said {other}")
-    });
-    count.into_iter().chain(messages).collect()
 }
 
 /// What was heard in one play, or what went wrong.
@@ -77,11 +78,15 @@ fn outcome(
 ) -> Result<Vec<String>, String> {
     match result {
         Ok(played) => played.map_err(|failure| failure.message),
-        Err(panic) => {
-            let words = panic.downcast_ref::<String>().cloned();
-            Err(format!("{name}.transcript: {}", words.unwrap_or_default()))
-        }
+        Err(panic) => Err(format!("{name}.transcript: {}", words(&*panic))),
     }
+}
+
+/// What a panic says: a text that was made, or one that is written in the program.
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let made = panic.downcast_ref::<String>().map(String::as_str);
+    let written = panic.downcast_ref::<&str>().copied();
+    made.or(written).unwrap_or("it panicked without words")
 }
 
 #[test]
@@ -93,20 +98,40 @@ fn one_other_byte_is_found() {
 }
 
 #[test]
-fn one_more_message_and_one_more_transcript_are_found() {
-    let said = |name: &str, messages: &[&str]| {
-        let messages = messages.iter().map(|it| (*it).to_owned()).collect();
-        Heard::from([(name.to_owned(), messages)])
+fn what_a_play_panics_with_is_told() {
+    let told = |panicking: fn()| {
+        let panicked = thread::spawn(panicking).join().expect_err("it panics");
+        outcome("a", Err(panicked)).expect_err("it panicked")
     };
-    let native = said("a", &["1", "2"]);
-    for other in [
-        said("a", &["1"]),
-        said("a", &["1", "2", "3"]),
-        said("a", &[]),
-        Heard::new(),
-    ] {
-        assert_eq!(differences(&native, &other).len(), 1, "{other:?}");
-        assert_eq!(differences(&other, &native).len(), 1, "{other:?}");
-    }
-    assert_eq!(differences(&native, &said("b", &["1", "2"])).len(), 2);
+    assert_eq!(told(|| panic!("a literal")), "a.transcript: a literal");
+    let made = told(|| panic!("{} text", thread::current().name().unwrap_or("a made")));
+    assert_eq!(made, "a.transcript: a made text");
+    let wordless = told(|| std::panic::panic_any(7));
+    assert_eq!(wordless, "a.transcript: it panicked without words");
+}
+
+#[test]
+fn one_corpus_is_played_after_the_other() {
+    let playing: Mutex<Vec<u32>> = Mutex::default();
+    let play = |who: u32| {
+        let playing = &playing;
+        move || {
+            check(|_| {
+                playing.lock().expect("nobody panics").push(who);
+                thread::yield_now();
+                Ok(Vec::new())
+            })
+        }
+    };
+    thread::scope(|scope| {
+        let plays = [1, 2, 3].map(|who| scope.spawn(play(who)));
+        for play in plays {
+            let heard = play.join().expect("it does not panic");
+            let heard = heard.expect("nothing goes wrong");
+            assert_eq!(heard.len(), corpus().len());
+        }
+    });
+    let mut turns = playing.into_inner().expect("nobody panics");
+    turns.dedup();
+    assert_eq!(turns.len(), 3, "{turns:?}");
 }

@@ -12,7 +12,7 @@ mod unread;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 
 use backburner_tests::{PATIENCE, TestDir, binary, program, until};
 use serde_json::Value;
@@ -60,27 +60,42 @@ fn declining(dir: &TestDir, arguments: &[&str]) -> Done {
         .stderr(File::create(&path).expect("the test's directory can be written"))
         .spawn()
         .expect("the binary can be started");
+    let run = Followed(Some(child));
+    // The last words of what is said of it.
+    let is_asked = |said: &str| {
+        let how = said.split_once("; answer by: ");
+        how.is_some_and(|(_, how)| how.contains('\n'))
+    };
     let asked = until(PATIENCE, "the question to be said", || {
-        let said = said();
-        // The last words of what is said of it.
-        let (_, how) = said
-            .split_once("; answer by: ")
-            .ok_or_else(|| said.clone())?;
-        how.contains('\n')
-            .then_some(())
-            .ok_or_else(|| said.clone())?;
-        Ok(Done {
-            status: None,
-            stdout: String::new(),
-            stderr: said,
-        })
+        Some(said()).filter(|said| is_asked(said)).ok_or_else(said)
     });
-    let declined = backburner(dir, &["answer", &task_id(&asked), "--decline"]);
+    let declined = backburner(dir, &["answer", &task_id_in(&asked), "--decline"]);
     assert_eq!(declined.status, Some(0), "{declined:?}");
-    let output = child.wait_with_output().expect("it can be waited for");
+    let output = run.end();
     Done {
         stderr: said(),
         ..done(output)
+    }
+}
+
+/// A run in the background, which is killed where the test fails.
+struct Followed(Option<Child>);
+
+impl Followed {
+    /// Waits for its end.
+    fn end(mut self) -> Output {
+        let child = self.0.take().expect("it is taken once");
+        child.wait_with_output().expect("it can be waited for")
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            // Both fail only where it has ended, which is as good.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -105,11 +120,12 @@ fn done(output: Output) -> Done {
 
 /// The id in the line `task ID` of standard error.
 fn task_id(run: &Done) -> String {
-    let line = run
-        .stderr
-        .lines()
-        .find_map(|line| line.strip_prefix("task "));
-    line.unwrap_or_else(|| panic!("no task is named: {run:?}"))
+    task_id_in(&run.stderr)
+}
+
+fn task_id_in(stderr: &str) -> String {
+    let line = stderr.lines().find_map(|line| line.strip_prefix("task "));
+    line.unwrap_or_else(|| panic!("no task is named: {stderr:?}"))
         .trim()
         .to_owned()
 }
@@ -457,21 +473,18 @@ fn the_command_that_shows_a_task_works_from_every_directory() {
     let dir = TestDir::new();
     let link = dir.path().join("bb");
     std::os::unix::fs::symlink(binary(), &link).expect("there is room");
-    let mut shell = std::process::Command::new("sh");
-    shell
-        .args(["-c", "BACKBURNER_DIR=relative ./bb run 'echo found'"])
-        .env(backburner_tests::CONFIG, backburner_tests::NO_CONFIG)
-        .current_dir(dir.path());
-    let ran = done(shell.output().expect("a shell can be started"));
+    let line = "BACKBURNER_DIR=relative ./bb run 'echo found'";
+    let ran = readme::typed(&dir, line);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let all = format!("{}{}", ran.stdout, ran.stderr);
     let show = all.lines().rfind(|line| line.contains(" show "));
     let show = show.unwrap_or_else(|| panic!("no command: {all}"));
-    let mut shell = std::process::Command::new("sh");
-    shell
-        .args(["-c", show])
-        .env_remove("BACKBURNER_DIR")
-        .current_dir("/");
-    let shown = done(shell.output().expect("a shell can be started"));
-    assert!(shown.stdout.contains("found"), "{show}: {shown:?}");
+    let mut elsewhere = readme::shell(&dir, show);
+    elsewhere.env_remove("BACKBURNER_DIR").current_dir("/");
+    let shown = done(elsewhere.output().expect("there is a shell"));
+    assert_eq!(
+        (shown.status, shown.stdout.as_str()),
+        (Some(0), "found\n"),
+        "{show}: {shown:?}"
+    );
 }

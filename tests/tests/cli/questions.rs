@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::{backburner, declining, show_json};
 
-/// Starts a job that asks this, and gives its id.
+/// Starts a job that asks this, and gives its id. Where nobody answers, as the test has failed, it ends all the same.
 fn start(dir: &TestDir, question: &str) -> String {
     let line = format!("'{}' ask {question}", binary().display());
-    let run = backburner(dir, &["run", "--detach", &line]);
+    let run = backburner(dir, &["run", "--detach", "--timeout", "10m", &line]);
     assert_eq!(run.status, Some(0), "{run:?}");
     let id = run.stdout.trim().to_owned();
     until(PATIENCE, "the job to ask", || {
@@ -173,21 +173,29 @@ impl Drop for Person {
     }
 }
 
+/// What a person sees in the end.
+const SENT: &str = "the answer was sent";
+
+/// What becomes of a job that asks this, when a person has typed each of these and seen the words that come then.
+fn told(dir: &TestDir, question: &str, dialogue: &[(&str, &str)]) -> (Value, String) {
+    let id = start(dir, question);
+    let mut person = Person::asked(dir, &id);
+    for (keys, words) in dialogue {
+        person.types(keys);
+        person.sees(words);
+    }
+    assert_eq!(person.leaves(SENT), 0);
+    ended(dir, &id)
+}
+
 #[test]
 fn a_person_types_the_answer_and_declines() {
     let dir = TestDir::new();
-    let id = start(&dir, "Which? --integer");
-    let mut person = Person::asked(&dir, &id);
-    person.types("x\n");
-    person.sees("give a whole number");
-    person.types("17\n");
-    assert_eq!(person.leaves("the answer was sent"), 0);
-    assert_eq!(ended(&dir, &id), (0.into(), "17\n".to_owned()));
-    let id = start(&dir, "Which? --integer");
-    let mut person = Person::asked(&dir, &id);
-    person.types("/decline\n");
-    assert_eq!(person.leaves("the answer was sent"), 0);
-    assert_eq!(ended(&dir, &id), (1.into(), String::new()));
+    let dialogue = [("x\n", "give a whole number"), ("17\n", SENT)];
+    let typed = told(&dir, "Which? --integer", &dialogue);
+    assert_eq!(typed, (0.into(), "17\n".to_owned()));
+    let declined = told(&dir, "Which? --integer", &[("/decline\n", SENT)]);
+    assert_eq!(declined, (1.into(), String::new()));
 }
 
 /// Sees that nobody has answered yet, and that nobody has to any more.
@@ -199,18 +207,11 @@ fn stays_open(dir: &TestDir, id: &str) {
 #[test]
 fn a_required_text_wants_text_and_an_optional_one_is_left_out_by_enter() {
     let dir = TestDir::new();
-    let id = start(&dir, "Which? --text");
-    let mut person = Person::asked(&dir, &id);
-    person.types("\n");
-    person.sees("give a text");
-    person.types("main\n");
-    assert_eq!(person.leaves("the answer was sent"), 0);
-    assert_eq!(ended(&dir, &id), (0.into(), "main\n".to_owned()));
-    let id = start(&dir, "Which? --text --optional --json");
-    let mut person = Person::asked(&dir, &id);
-    person.types("\n");
-    assert_eq!(person.leaves("the answer was sent"), 0);
-    assert_eq!(ended(&dir, &id), (0.into(), "null\n".to_owned()));
+    let dialogue = [("\n", "give a text"), ("main\n", SENT)];
+    let required = told(&dir, "Which? --text", &dialogue);
+    assert_eq!(required, (0.into(), "main\n".to_owned()));
+    let optional = told(&dir, "Which? --text --optional --json", &[("\n", SENT)]);
+    assert_eq!(optional, (0.into(), "null\n".to_owned()));
 }
 
 #[test]

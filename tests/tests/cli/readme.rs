@@ -19,7 +19,7 @@ fn command(subcommand: &str) -> String {
 }
 
 /// A shell that runs this line.
-fn shell(dir: &TestDir, line: &str) -> Command {
+pub(super) fn shell(dir: &TestDir, line: &str) -> Command {
     let mut shell = Command::new("sh");
     shell
         .args(["-c", line])
@@ -30,7 +30,7 @@ fn shell(dir: &TestDir, line: &str) -> Command {
     shell
 }
 
-fn typed(dir: &TestDir, line: &str) -> Done {
+pub(super) fn typed(dir: &TestDir, line: &str) -> Done {
     done(shell(dir, line).output().expect("there is a shell"))
 }
 

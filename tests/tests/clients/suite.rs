@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 use backburner_tests::foreign::Workbench;
-use backburner_tests::{Setup, TestDir, binary, supervisors};
+use backburner_tests::{Setup, TestDir, binary, say, supervisors};
 use walkdir::WalkDir;
 
 use crate::bridge::Bridge;
@@ -178,6 +177,5 @@ fn show(host: &str, report: &Report) {
         made_in_all,
         &format!("checks of the conformance suite passed by {host}"),
     );
-    // Nothing can be done where even this cannot be written.
-    let _ = std::io::stderr().write_all(table.as_bytes());
+    say(table.trim_end());
 }

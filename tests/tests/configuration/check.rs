@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use backburner_tests::{TestDir, workspace};
+use backburner_tests::{TestDir, readme_blocks};
 
 use super::{backburner, command, done, file, write};
 
@@ -22,15 +22,11 @@ fn a_right_file_is_named_with_the_tools_that_a_client_gets() {
 
 #[test]
 fn the_files_that_the_readme_shows_are_right() {
-    let readme = fs::read_to_string(workspace().join("README.md")).expect("there is a README");
-    let blocks = readme.split("```toml\n").skip(1);
-    let files: Vec<&str> = blocks
-        .filter_map(|rest| Some(rest.split_once("```")?.0))
-        .collect();
-    assert!(files.len() >= 3, "there are some: {}", files.len());
+    let files = readme_blocks("toml");
+    assert!(files.len() >= 3, "the README shows three: {files:?}");
     for text in files {
         let dir = TestDir::new();
-        write(&file(&dir), text);
+        write(&file(&dir), &text);
         let checked = backburner(&dir, &["check"]);
         assert_eq!(checked.status, Some(0), "{text}: {checked:?}");
     }

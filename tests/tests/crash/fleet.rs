@@ -319,10 +319,8 @@ impl Checker<'_> {
                 assert_eq!(runs, 1, "the runs of {number}");
             }
             Ending::Failed => assert_eq!(runs, 0, "{number} is said not to have run"),
-            Ending::Lost => {
-                assert!(start.is_doomed(), "{number} had a supervisor");
-                assert!(runs <= 1, "the runs of {number}: {runs}");
-            }
+            // That none ran twice was seen when they were counted.
+            Ending::Lost => assert!(start.is_doomed(), "{number} had a supervisor"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A cancellation against everything that can end a task at the same moment, a thousand times each: one end, the one
-//! that the job's own record tells, and nothing that survives it.
+//! A cancellation against everything that can end a task at the same moment, a thousand times each, or as often as a minute
+//! allows: one end, the one that the job's own record tells, and nothing that survives it.
 //!
 //! One server starts and another one cancels. The cancellation comes later where the last one came first, and earlier
 //! where it came last, so that most races are close ones.
@@ -36,7 +36,8 @@ const STARTING: Duration = Duration::from_millis(300);
 /// How long races with the end of a time to live are run, where a slow machine does not come to a thousand of them.
 const ENOUGH: Duration = Duration::from_secs(60);
 
-/// By how much a cancellation comes earlier than the one before where that one found its task gone, or later.
+/// By how much a cancellation comes earlier than the one before where that one found its task gone, and later where it did
+/// not.
 const EARLIER: Duration = Duration::from_millis(5);
 
 const EXIT_CODE: u8 = 7;

@@ -1,7 +1,8 @@
 //! Randomness that a seed repeats.
 
-use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use backburner_tests::say;
 
 /// A generator of numbers that look random: splitmix64, which needs no more than a counter.
 pub(crate) struct Random(u64);
@@ -33,7 +34,6 @@ pub(crate) fn seed() -> u64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         now.map_or(0, |since| since.subsec_nanos().into())
     });
-    // Where it cannot be printed, nobody reads it either.
-    let _ = writeln!(std::io::stderr(), "SEED={seed} repeats this run");
+    say(&format!("SEED={seed} repeats this run"));
     seed
 }

@@ -5,9 +5,10 @@ mod faulty;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use backburner_tests::conformance::{Opened, Subject};
+use backburner_tests::in_threads;
 
 use self::faulty::{Faulty, Shared};
-use super::{in_threads, native_dir, native_offers, open_native};
+use super::{native_dir, native_offers, open_native};
 
 /// What is wrong with jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,7 @@ mod faulty_store;
 mod meeting;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
 
 use backburner::data_dir::DataDir;
 use backburner::jobs::SupervisedJobs;
@@ -85,28 +83,6 @@ fn assert_conforms(subject: &Subject) -> usize {
         breaches.join("\n  ")
     );
     runnable.len()
-}
-
-/// How many broken implementations are checked at the same time: the checks mostly wait.
-const THREADS: usize = 4;
-
-/// What `work` has to say of each of these, in several threads.
-fn in_threads<T: Sync>(items: &[T], work: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
-    let next = AtomicUsize::new(0);
-    let said = Mutex::new(Vec::new());
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let more = work(item);
-                    said.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .extend(more);
-                }
-            });
-        }
-    });
-    said.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The checks that no broken implementation here can fail, and why.

@@ -5,7 +5,9 @@
 use super::{Spec, StopReason, output, plausible, progress, shell, start, stop, wit, written};
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, breach, ensure, same};
-use crate::limits::{ANSWER_BYTES_MAX, FORM_BYTES_MAX, KEY_CHARS_MAX, QUESTIONS_MAX};
+use crate::limits::{
+    ANSWER_BYTES_MAX, FORM_BYTES_MAX, KEY_CHARS_MAX, QUESTIONS_MAX, UNANSWERED_MS,
+};
 use crate::run::Run;
 
 use wit::Question;
@@ -119,9 +121,6 @@ const COUNTS: &str = "echo $(sh \"$KIT_ASK\" 'how much?' | wc -c); exec sleep 60
 
 const REPORTS: &str = "sh \"$KIT_PROGRESS\" 42 'first part'; sh \"$KIT_ASK\" 'go on?' >/dev/null; \
                        sh \"$KIT_PROGRESS\" 43 'second part'; exec sleep 60";
-
-/// After how long a job ends that nobody answers, as a check has failed: later than any check gives up.
-const UNANSWERED_MS: u64 = 300_000;
 
 /// Stopped without grace: what a job of these does at its end is not what is looked at.
 fn begin(run: &mut Run, line: &str) -> Result<(), Halt> {

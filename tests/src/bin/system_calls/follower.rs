@@ -21,16 +21,23 @@ use nix::unistd::Pid;
 /// The pause between two looks at threads none of which has stopped.
 const PAUSE: Duration = Duration::from_micros(50);
 
+/// Stops before it becomes the program of its arguments: who follows it from there on misses nothing that the program does,
+/// however late it comes.
+const STOPS_FIRST: &str = "kill -STOP $$; exec \"$0\" \"$@\"";
+
 /// Runs the program that the arguments name, and ends as it did.
 ///
 /// # Errors
 /// Where it cannot be run, or what is seen of it cannot be written down.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
     let watch = Watch::of_this_process()?;
-    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let (program, arguments) = arguments.split_first().context("name a program")?;
+    let program: Vec<OsString> = std::env::args_os().skip(1).collect();
+    anyhow::ensure!(!program.is_empty(), "name a program");
     let client = open_as(Path::new("/proc/self"), i64::from(stdout().as_raw_fd()));
-    let server = Command::new(program).args(arguments).spawn()?;
+    let server = Command::new("sh")
+        .args(["-c", STOPS_FIRST])
+        .args(program)
+        .spawn()?;
     let mut follower = Follower {
         server: Pid::from_raw(i32::try_from(server.id())?),
         client,
@@ -40,11 +47,13 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
         comes: 0,
         threads: BTreeMap::new(),
     };
-    let begun = match follower.seize().and_then(|()| follower.look()) {
-        Ok(()) => Seen::Follows,
-        Err(error) => Seen::Refused(format!("{error:#}")),
-    };
-    follower.note(&begun)?;
+    // Or it has ended, as there is no such program: that is told below.
+    let stopped = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+    waitid(Id::Pid(follower.server), stopped)?;
+    if let Err(error) = follower.seize().and_then(|()| follower.look()) {
+        follower.note(&Seen::Refused(format!("{error:#}")))?;
+    }
+    kill(follower.server, Signal::SIGCONT)?;
     follower.follow()
 }
 
@@ -78,31 +87,14 @@ enum Inside {
 }
 
 impl Follower {
-    /// Begins to follow all threads that the program has by now; what they start is followed by itself.
-    fn seize(&mut self) -> anyhow::Result<()> {
+    /// Begins to follow the program, which has one thread yet; what that starts is followed by itself.
+    fn seize(&self) -> anyhow::Result<()> {
         let options = Options::PTRACE_O_TRACESYSGOOD
             | Options::PTRACE_O_TRACECLONE
             | Options::PTRACE_O_TRACEFORK
             | Options::PTRACE_O_TRACEVFORK
             | Options::PTRACE_O_TRACEEXEC;
-        let mut is_new = true;
-        while std::mem::take(&mut is_new) {
-            for thread in self.threads_of_server() {
-                if self.threads.contains_key(&thread) {
-                    continue;
-                }
-                let seized = ptrace::seize(thread, options);
-                match seized.and_then(|()| ptrace::interrupt(thread)) {
-                    Ok(()) => {}
-                    // It has gone, or is followed since another one started it.
-                    Err(Errno::ESRCH | Errno::EPERM) if !self.threads.is_empty() => {}
-                    Err(error) => return Err(error.into()),
-                }
-                self.threads.insert(thread, Inside::Program);
-                is_new = true;
-            }
-        }
-        Ok(())
+        Ok(ptrace::seize(self.server, options)?)
     }
 
     /// Sees that the calls of what is followed can be read: some systems let follow a program, and do not tell these.
@@ -111,13 +103,6 @@ impl Follower {
         let text = fs::read_to_string(&path).with_context(|| path.clone())?;
         anyhow::ensure!(!text.trim().is_empty(), "{path} is empty");
         Ok(())
-    }
-
-    fn threads_of_server(&self) -> Vec<Pid> {
-        let entries = fs::read_dir(format!("/proc/{}/task", self.server));
-        let names = entries.into_iter().flatten().flatten();
-        let numbers = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        numbers.map(Pid::from_raw).collect()
     }
 
     /// Follows until the program has ended, and ends as it did. What else is left then goes on by itself.
@@ -142,8 +127,8 @@ impl Follower {
 
     /// Whether a thread has news that nobody told of; it is looked at from now on.
     ///
-    /// Who is killed while it starts a thread does not tell of it, but that thread is followed, too: unless its end is
-    /// taken note of, the program never ends.
+    /// A thread that is killed while it starts another one does not report it, but that one is followed, too: unless its
+    /// end is taken note of, the program never ends.
     fn finds_unknown(&mut self) -> bool {
         let news = waitid(Id::All, news_flags() | WaitPidFlag::WNOWAIT);
         let thread = news.ok().and_then(|news| news.pid());

@@ -10,7 +10,7 @@ mod release;
 
 use wit_parser::{PackageId, Resolve};
 
-use backburner_tests::workspace;
+use backburner_tests::{say, workspace};
 
 use super::assert_none;
 
@@ -78,11 +78,11 @@ fn the_version_of_the_wit_says_what_changed_since_the_last_release() {
             &problems(&last.package, &now),
         ),
         Ok(None) => {
-            release::say("NOT RUN: the version of wit/, since no tag of a release is known here");
+            say("NOT RUN: the version of wit/, since no tag of a release is known here");
         }
         Err(reason) => {
             // No failure in CI either: a machine's checkout may be shallow, or no repository at all, through no fault of a change.
-            release::say(&format!("NOT RUN: the version of wit/, since {reason}"));
+            say(&format!("NOT RUN: the version of wit/, since {reason}"));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The WIT package of the last release, which is what its tag in the history says.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -50,12 +49,6 @@ pub(super) fn parse(text: &str) -> Package {
         .push_source("test.wit", text)
         .unwrap_or_else(|error| panic!("{error:#} in {text}"));
     Package { resolve, id }
-}
-
-/// Says something although the test passes: what goes to the standard error in this way is not captured.
-pub(super) fn say(text: &str) {
-    // A closed standard error has nobody to tell.
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn in_directory(directory: &Path) -> Package {
