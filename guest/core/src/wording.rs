@@ -98,14 +98,21 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
 }
 
 /// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for
-/// a failed task now.
-pub(crate) fn not_run(error: &StartError, key_is_used: bool, about: About) -> String {
+/// a failed task now; `in_servers_directory`, whether it named no directory.
+pub(crate) fn not_run(
+    error: &StartError,
+    (key_is_used, in_servers_directory): (bool, bool),
+    about: About,
+) -> String {
     // It names directories and programs, which the caller gave.
     let detail = revealed(&error.detail);
     let with = if key_is_used { about.anew() } else { "" };
     match error.kind {
         StartErrorKind::BadDirectory => {
             let correct = match about {
+                About::Run if in_servers_directory => {
+                    "it is the server's own: name another one with `cwd`"
+                }
                 About::Run => "correct `cwd`",
                 About::Configured => "have it corrected in the server's configuration of the tool",
             };
@@ -222,7 +229,7 @@ mod tests {
             StartErrorKind::Other,
         ] {
             let detail = detail.to_owned();
-            let words = not_run(&StartError { kind, detail }, false, About::Run);
+            let words = not_run(&StartError { kind, detail }, (false, false), About::Run);
             assert!(words.contains(shown), "{words}");
         }
         let words = not_started(detail, None);

@@ -45,6 +45,25 @@ fn the_same_call_gives_the_same_task_also_from_a_server_configured_otherwise() {
 }
 
 #[test]
+fn the_same_call_without_a_directory_is_the_same_from_a_server_elsewhere() {
+    let at = |directory: Option<&str>| {
+        let config = directory.map_or(json!({}), |it| json!({ "workingDirectory": it }));
+        Host::new(&config.to_string(), "user")
+    };
+    // Also that of an earlier version, which recorded none.
+    for (first, second) in [(Some("/one"), Some("/two")), (None, Some("/one"))] {
+        let mut world = FakeWorld::new(1);
+        let id = at(first).task(&mut world, &keyed("sleep 60"));
+        let again = at(second).task(&mut world, &keyed("sleep 60"));
+        assert_eq!(again, id);
+        let mut elsewhere = keyed("sleep 60");
+        elsewhere["cwd"] = json!(second.expect("it has one"));
+        let named = at(second).ask(&mut world, &run(1, Client::Tasks, &elsewhere));
+        assert_eq!(named["result"]["isError"], true, "{named}");
+    }
+}
+
+#[test]
 fn another_call_under_the_same_key_is_refused() {
     let refused = |changed: Value, which: &str| {
         check(&changed, "refused");

@@ -439,7 +439,7 @@ fn no_line_of_an_argument_looks_like_what_is_said_of_the_command() {
 fn a_long_argument_hides_nothing_of_what_its_author_says() {
     let words = confirming("Deploy {note}? It takes the site down.", &"x".repeat(5_000));
     assert!(
-        words.contains("x…? It takes the site down.\n\n    deploy xx"),
+        words.contains("x? It takes the site down.\n\n    deploy xx"),
         "{words}"
     );
 }

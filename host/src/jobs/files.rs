@@ -60,16 +60,20 @@ fn needed(access: OFlags) -> Mode {
     }
 }
 
-/// A mode keeps its owner from something.
+/// A mode keeps its owner from something, or it is another user's by now.
 #[derive(Debug, thiserror::Error)]
-#[error("its mode forbids it")]
+#[error("its mode or its owner forbids it")]
 struct Closed;
 
 /// Why a file could not be opened. That it was not allowed says little: access is also refused by a security module, and by
 /// a file system of the network whose credentials have expired, and there nobody has changed anything.
 fn why(errno: Errno, dir: &Dir, name: &str, needed: Mode) -> io::Error {
     let is_closed = || match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(found) => !Mode::from_raw_mode(found.st_mode).contains(needed),
+        // All that is ours is made by this user.
+        Ok(found) => {
+            found.st_uid != rustix::process::geteuid().as_raw()
+                || !Mode::from_raw_mode(found.st_mode).contains(needed)
+        }
         Err(_) => lacks(dir, Mode::XUSR),
     };
     // Where there is no file yet, it cannot be made.
@@ -141,7 +145,8 @@ pub(crate) fn is_other_kind(error: &io::Error) -> bool {
     kinds.contains(&error.raw_os_error())
 }
 
-/// Whether a mode kept a file from being opened. All that is ours is made so that none does: somebody has changed it.
+/// Whether the mode or the owner of a file kept it from being opened. All that is ours is made so that neither does:
+/// somebody has changed it.
 pub(crate) fn is_closed(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.is::<Closed>())
 }
@@ -251,10 +256,18 @@ mod tests {
             "something else refuses"
         );
         assert!(!is_taken_for_closed(Errno::MFILE, Mode::empty()));
+        if rustix::process::geteuid().is_root() {
+            let nobody = Some(rustix::fs::Uid::from_raw(65_534));
+            rustix::fs::chown(place.path().join("x"), nobody, None).expect("root may");
+            assert!(
+                is_taken_for_closed(Errno::ACCESS, Mode::RUSR),
+                "it is another user's"
+            );
+        }
         // What is not there cannot be made in a directory that takes no names.
         rustix::fs::chmod(place.path(), Mode::RUSR | Mode::XUSR).expect("it is ours");
         assert!(is_closed(&why(Errno::ACCESS, &dir, "y", Mode::WUSR)));
         open_up(&dir);
-        assert!(!is_closed(&why(Errno::ACCESS, &dir, "x", Mode::empty())));
+        assert!(!is_closed(&why(Errno::ACCESS, &dir, "y", Mode::WUSR)));
     }
 }

@@ -1,6 +1,6 @@
 //! The engine: jobs as directories and supervised processes.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -78,7 +78,7 @@ impl SupervisedJobs {
             let found = self.workshop.open_dir(&name).map(JobDirectory::new);
             let _stays = match found {
                 Ok(unfinished) if unfinished.is_stale().unwrap_or(false) => {
-                    self.workshop.remove_dir_all(&name)
+                    remove_all(&self.workshop, &name)
                 }
                 Err(_no_directory) if self.is_long_aside(&name, now) => {
                     self.workshop.remove_file(&name)
@@ -138,6 +138,19 @@ impl SupervisedJobs {
         self.jobs.open_dir(name)
     }
 
+    /// Does what changes the names in the two directories that all jobs share, which one of them may have closed: that is no
+    /// reason to refuse others.
+    fn with_open_directories<T>(&self, change: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        match change() {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                files::open_up(&self.jobs);
+                files::open_up(&self.workshop);
+                change()
+            }
+            other => other,
+        }
+    }
+
     /// Builds a directory and makes it the job's in one step, which succeeds for one caller only: this is
     /// what makes an id start at most once, whoever asks and whoever is killed. False where the id is known.
     fn establish<T>(
@@ -146,21 +159,20 @@ impl SupervisedJobs {
         furnish: impl FnOnce(&JobDirectory) -> io::Result<T>,
     ) -> io::Result<Option<T>> {
         let name = unique("new", id);
-        self.workshop.create_dir_with(&name, &private())?;
+        self.with_open_directories(|| self.workshop.create_dir_with(&name, &private()))?;
         let furnished = self
             .workshop
             .open_dir(&name)
             .and_then(|dir| furnish(&JobDirectory::new(dir)));
         let placed = furnished.and_then(|furnished| {
-            self.workshop
-                .rename(&name, &self.jobs, id.to_string())
-                .map(|()| furnished)
+            let place = || self.workshop.rename(&name, &self.jobs, id.to_string());
+            self.with_open_directories(place).map(|()| furnished)
         });
         match placed {
             Ok(furnished) => Ok(Some(furnished)),
             Err(error) => {
                 // What stays is deleted with other rubbish; why this failed is what is to be told.
-                let _stays = self.workshop.remove_dir_all(&name);
+                let _stays = remove_all(&self.workshop, &name);
                 // A job's directory is never empty, so it is never replaced.
                 let known = [ErrorKind::DirectoryNotEmpty, ErrorKind::AlreadyExists];
                 if known.contains(&error.kind()) {
@@ -222,7 +234,8 @@ impl SupervisedJobs {
     /// Takes a job's directory away in one step, so that the id is unknown, and then deletes it.
     fn remove(&self, id: Uuid) -> io::Result<()> {
         let name = unique("gone", id);
-        match self.jobs.rename(id.to_string(), &self.workshop, &name) {
+        let take_away = || self.jobs.rename(id.to_string(), &self.workshop, &name);
+        match self.with_open_directories(take_away) {
             Ok(()) => ignore_missing(remove_all(&self.workshop, &name)),
             // Not where it is the workshop that is missing.
             Err(error) if error.kind() == ErrorKind::NotFound && self.find(id)?.is_none() => Ok(()),
@@ -498,23 +511,42 @@ fn open_private(parent: &Dir, name: &str) -> io::Result<Dir> {
 }
 
 /// Deletes a directory with all that is in it, also what a job has closed to its owner.
-fn remove_all(parent: &Dir, name: &str) -> io::Result<()> {
-    match parent.remove_dir_all(name) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
-        other => return other,
+fn remove_all(parent: &Dir, name: impl AsRef<Path>) -> io::Result<()> {
+    match parent.remove_dir_all(&name) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            open_all(parent.open_dir(&name)?)?;
+            parent.remove_dir_all(&name)
+        }
+        other => other,
     }
-    // Each level is a name in the last one, and no path: it may be longer than a path may be.
-    let mut closed = vec![parent.open_dir(name)?];
-    while let Some(dir) = closed.pop() {
-        files::open_up(&dir);
-        for entry in dir.entries()? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                closed.push(entry.open_dir()?);
+}
+
+/// Opens a directory and all below it to their owner, with one descriptor for each level.
+fn open_all(dir: Dir) -> io::Result<()> {
+    let mut levels = vec![(directories_in(&dir)?, dir)];
+    while let Some((names, dir)) = levels.last_mut() {
+        match names.pop() {
+            Some(name) => {
+                let below = dir.open_dir(&name)?;
+                levels.push((directories_in(&below)?, below));
             }
+            None => drop(levels.pop()),
         }
     }
-    parent.remove_dir_all(name)
+    Ok(())
+}
+
+/// The names of the directories in one that is opened for it.
+fn directories_in(dir: &Dir) -> io::Result<Vec<OsString>> {
+    files::open_up(dir);
+    let mut names = Vec::new();
+    for entry in dir.entries()? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.push(entry.file_name());
+        }
+    }
+    Ok(names)
 }
 
 /// Several processes may delete the same thing.

@@ -82,7 +82,7 @@ pub enum Error {
     /// It can be read and not written.
     #[error(
         "the store cannot be written: its file system can only be read (`mount` tells), or this user may not write its \
-         files, then mend that, or choose another directory with --data-dir"
+         files: mend that, or choose another directory with --data-dir"
     )]
     ReadOnly(#[source] Cause),
     /// Its disk takes too long to write what other calls of this process have given it.

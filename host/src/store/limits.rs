@@ -23,8 +23,8 @@ pub const SCAN_BYTES_MAX: usize = 4 << 20;
 /// others of this process and then of another one: the WIT promises no more than 60 s.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a commit that waits for another process's lock looks whether that process is stopped. One that is stopped for
-/// less than this is waited for.
+/// How often a commit that waits for another process's lock looks whether that process is stopped. One that is so at two
+/// looks is not waited for any longer.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// How many commits of one process wait for another process's lock for as long as [`BUSY_TIMEOUT`] says, the one that

@@ -85,7 +85,7 @@ fn a_job_whose_outcome_was_damaged_before_anybody_read_it_fails_and_says_why() {
     scene.wait_for_job_to_end(&id);
     fs::write(scene.job(&id).join("outcome.json"), "{").expect("it is writable");
     let task = scene.server().task(&id);
-    assert_failed(&task, "files were deleted or damaged");
+    assert_failed(&task, "files of the job are missing or damaged");
     assert_failed(&task, "how far it got is not known");
     assert_eq!(scene.server().task(&id), task, "an end never changes");
 }

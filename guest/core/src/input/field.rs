@@ -144,7 +144,7 @@ impl Field {
         let wanted = self.wanted();
         let is_large = is_too_large(json.get());
         match self.kind {
-            Kind::Integer(_) if is_large => format!(
+            Kind::Integer(ref bounds) if is_large && bounds.in_words().is_empty() => format!(
                 "{wanted}, and none is taken but from {} to {}, written without `.` and `e`",
                 i64::MIN,
                 u64::MAX

@@ -214,6 +214,7 @@ fn progress(cx: &Context, call: Call<'_>) -> Result<Option<Reported>, RpcError> 
     Ok(token.map(|token| Reported {
         token,
         value: 0,
+        thousandths: 0,
         measure: Measure::Seconds,
         next_at: cx.now.saturating_add(TELL_AGAIN_MS),
     }))
@@ -239,7 +240,11 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
     match refused {
         Refused::NotStarted(error, remains) => {
             let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
-            wording::not_run(error, key_is_used, order.about())
+            wording::not_run(
+                error,
+                (key_is_used, order.in_servers_directory),
+                order.about(),
+            )
         }
         Refused::OtherOrder(_) if order.tool.is_some() => format!(
             "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \

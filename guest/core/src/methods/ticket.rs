@@ -62,6 +62,9 @@ pub(crate) struct Reported {
     pub(crate) token: Id,
     /// What was told last, in whole ones of the measure; 0 where nothing was.
     pub(crate) value: u64,
+    /// How many thousandths more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) thousandths: u64,
     /// What that was.
     pub(crate) measure: Measure,
     /// When to tell more, in milliseconds since 1970.
@@ -82,16 +85,33 @@ pub(crate) struct HeldCall {
     pub(crate) deadline: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl Reported {
-    /// How far a job is in this and the next measure that is greater than what was told; `None` where it is not
-    /// further. In whole numbers, which every reader reads alike.
+    /// What was told last, in thousandths of the measure.
+    fn told(&self) -> u64 {
+        self.value
+            .saturating_mul(1000)
+            .saturating_add(self.thousandths)
+    }
+
+    /// How far a job is, in thousandths of a measure, and always further than what was told: a client may take one that is
+    /// told nothing for dead. Where the percentage stands still, a thousandth is added each time. `None` where all is done.
     pub(crate) fn further(&self, progress: &Progress) -> Option<(u64, Measure)> {
+        let told = self.told();
         let percent = progress.report.as_ref().and_then(|it| it.percent);
-        let percent = percent.map(|it| (u64::from(it), Measure::Percent));
-        let seconds = Some((progress.running_ms / 1000, Measure::Seconds));
-        let seconds = seconds.filter(|_| self.measure == Measure::Seconds);
-        let is_further = |(value, _): &(u64, Measure)| *value > self.value;
-        percent.filter(is_further).or(seconds.filter(is_further))
+        let percent = percent.map(|it| (u64::from(it) * 1000, Measure::Percent));
+        let otherwise = match self.measure {
+            Measure::Seconds => (progress.running_ms / 1000 * 1000, Measure::Seconds),
+            Measure::Percent => ((told + 1).min(100_000), Measure::Percent),
+        };
+        let is_further = |(value, _): &(u64, Measure)| *value > told;
+        percent
+            .filter(is_further)
+            .or(Some(otherwise).filter(is_further))
     }
 }
 
@@ -119,10 +139,11 @@ impl WaitingCall {
     /// The same call, where it is time to tell its client how far it is, and that was done.
     pub(crate) fn told(&self, now: u64, further: Option<(u64, Measure)>) -> Self {
         let tell = |it: &Reported| {
-            let (value, measure) = further.unwrap_or((it.value, it.measure));
+            let (told, measure) = further.unwrap_or((it.told(), it.measure));
             Reported {
                 token: it.token.clone(),
-                value,
+                value: told / 1000,
+                thousandths: told % 1000,
                 measure,
                 next_at: now.saturating_add(TELL_AGAIN_MS),
             }

@@ -290,7 +290,22 @@ fn nested(name: &str, arguments: &[Word]) -> Option<usize> {
         Some(name) if may_ask_for_shell(&name) => is_asked_behind(name, *place),
         Some(_) | None => false,
     });
-    found.map(|(place, _)| place)
+    let found = found.map(|(place, _)| place);
+    found
+        .into_iter()
+        .chain(runner_behind(name, arguments))
+        .min()
+}
+
+/// Where a runner runs another one, as that is the first of its operands: there it is a program, and no other name.
+fn runner_behind(name: &str, arguments: &[Word]) -> Option<usize> {
+    let is_operand =
+        |place: &usize| !is_own(&arguments[*place]) && !is_value(name, arguments, *place);
+    let places = (0..arguments.len()).filter(is_operand);
+    // One of its own may come first.
+    let looked_at = if is(name, Kind::OwnArgument) { 2 } else { 1 };
+    let mut first = places.take(looked_at);
+    first.find(|place| is_named(&arguments[*place], is_runner))
 }
 
 /// The arguments of a runner that are neither options nor values of options.
@@ -302,10 +317,6 @@ struct Operands<'a> {
 }
 
 fn operands<'a>(name: &str, arguments: &'a [Word]) -> Operands<'a> {
-    let is_value = |place: usize| {
-        let before = place.checked_sub(1).map(|before| arguments[before].line());
-        before.is_some_and(|before| takes_next(name, &before))
-    };
     let mut operands = Operands {
         possible: Vec::new(),
         certain: 0,
@@ -314,13 +325,19 @@ fn operands<'a>(name: &str, arguments: &'a [Word]) -> Operands<'a> {
         if is_own(word) {
             continue;
         }
-        let is_value = is_value(place);
+        let is_value = is_value(name, arguments, place);
         if !is_value || word.spread() != Spread::One {
             operands.possible.push(word);
         }
         operands.certain += usize::from(!is_value);
     }
     operands
+}
+
+/// Whether an argument is the value of the option before it.
+fn is_value(name: &str, arguments: &[Word], place: usize) -> bool {
+    let before = place.checked_sub(1).map(|before| arguments[before].line());
+    before.is_some_and(|before| takes_next(name, &before))
 }
 
 /// Whether an argument of a runner is surely its own, by what it looks like.

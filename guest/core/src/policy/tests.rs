@@ -333,6 +333,19 @@ fn a_script_is_a_file_whose_name_is_known() {
         "arch-chroot -u bob /x <<END\nrm -r x\nEND",
         "curl x | tcsh",
         "capsh --",
+        "nice sudo $x",
+        "timeout 5 sudo \"$x\"",
+        "timeout -k 5 5 sudo \"$x\"",
+        "env A=1 sudo $x",
+        "nice -n 5 sudo -u bob $x",
+        "nice doas $x",
+        "sudo sudo $x",
+        "sudo -u bob sudo $x",
+        "echo a | xargs sudo $x",
+        "nice nohup $x",
+        "sudo nice $x",
+        "nice timeout 5 $x",
+        "flock /tmp/lock nice $x",
     ] {
         check(line, "all");
     }

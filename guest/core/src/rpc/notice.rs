@@ -1,6 +1,7 @@
 //! Writing notifications.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Number;
 
 use super::Id;
 
@@ -52,19 +53,22 @@ pub(crate) enum Measure {
 #[serde(rename_all = "camelCase")]
 struct Progress<'a> {
     progress_token: &'a Id,
-    progress: u64,
+    progress: Number,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<u32>,
     message: &'a str,
 }
 
-/// How far a request is.
+/// How far a request is, in thousandths of the measure. It is a whole number where it can be one.
 ///
 /// *Source:* MCP 2026-07-28, Progress.
 pub(crate) fn progress(token: &Id, (value, measure): (u64, Measure), message: &str) -> String {
     let params = Progress {
         progress_token: token,
-        progress: value,
+        progress: match value % 1000 {
+            0 => Number::from(value / 1000),
+            _ => Number::from_f64(value as f64 / 1000.0).expect("it is finite"),
+        },
         total: match measure {
             Measure::Seconds => None,
             Measure::Percent => Some(100),

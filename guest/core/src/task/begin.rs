@@ -165,6 +165,7 @@ fn record(id: TaskId, cx: &Context, order: &Order) -> TaskRecord {
             label: order.label.clone(),
             idempotency_key: order.idempotency_key.clone(),
             confirmed_at: matches!(order.permit, Permit::Once(_)).then_some(cx.now),
+            in_servers_directory: order.in_servers_directory,
             spec: spec::to_text(order.spec.clone()),
             tool: order.tool.clone().map(Box::new),
         },
@@ -234,7 +235,13 @@ fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'stat
         differences.retain(|name| spec::MADE_OF_ARGUMENTS.contains(name));
         return differences;
     }
-    if loaded.facts.label != order.label {
+    // Neither call named one: a server that was started elsewhere since makes no other call of it.
+    let facts = &loaded.facts;
+    let is_unnamed = facts.in_servers_directory || recorded.directory.is_none();
+    if is_unnamed && (order.in_servers_directory || order.spec.directory.is_none()) {
+        differences.retain(|name| *name != "cwd");
+    }
+    if facts.label != order.label {
         differences.push("label");
     }
     differences

@@ -12,6 +12,8 @@ use crate::wording::About;
 pub(crate) struct Order {
     /// What to run.
     pub(crate) spec: JobSpec,
+    /// Whether the call named no directory, so that the spec has that of this server.
+    pub(crate) in_servers_directory: bool,
     /// What its owner calls it.
     pub(crate) label: Option<String>,
     /// How long the task is kept after its creation, in milliseconds; `None` for ever.
@@ -34,6 +36,8 @@ impl Order {
             tool,
         } = wanted;
         Self {
+            in_servers_directory: arguments.directory.is_none()
+                && config.working_directory.is_some(),
             spec: JobSpec {
                 command: arguments.command,
                 // Not the one of whichever server starts the job in the end, which a person who confirms it never saw.

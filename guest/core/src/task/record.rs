@@ -80,11 +80,19 @@ pub(crate) struct Facts {
     /// When the call came with which a person confirmed it, in milliseconds since 1970; `None` where nobody had to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) confirmed_at: Option<u64>,
+    /// Whether the call named no directory, so that the spec has that of the server which got it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) in_servers_directory: bool,
     /// What is to run, kept as text since most readers do not need it.
     pub(crate) spec: Box<RawValue>,
     /// How its result is made; `None` for that of `run`. In a box, as most records have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tool: Option<Box<Recorded>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Whether the end of a task has been written down.

@@ -51,7 +51,11 @@ pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, spec: &JobS
 
 /// The end of a task whose job could not be started. Only who gets the task by its idempotency key reads it.
 fn not_run(now: u64, facts: &Facts, error: &StartError) -> Terminal {
-    let message = wording::not_run(error, facts.idempotency_key.is_some(), facts.about());
+    let message = wording::not_run(
+        error,
+        (facts.idempotency_key.is_some(), facts.in_servers_directory),
+        facts.about(),
+    );
     Terminal {
         ended_at: now,
         status_message: message.clone(),

@@ -67,8 +67,8 @@ pub(crate) const ALTERNATIVES_DEPTH: usize = 3;
 /// How long the name of a question to a user may be, in characters: one word.
 pub(crate) const QUESTION_KEY_CHARS: usize = 64;
 
-/// How much of each argument in the question whether a tool may be called is shown, in characters: a paragraph. The
-/// command below it has all of it.
+/// How much of each argument in the question whether a tool may be called is shown, in characters: a paragraph. Of
+/// what is longer the beginning and the end are, and how much is not; what is part of the command is shown with that, too.
 pub(crate) const ASKED_ARGUMENT_CHARS: usize = 500;
 
 /// How long the text of a question to a user may be, in characters: a few sentences.

@@ -110,7 +110,7 @@ impl Files {
 
     /// The process that has the lock to write, if it is stopped: waiting for it helps nobody.
     pub(super) fn stopped_writer(&self) -> Option<u32> {
-        writer::stopped(self.index.inode)
+        writer::stopped((self.index.device, self.index.inode))
     }
 
     /// The first file that is not what was remembered.

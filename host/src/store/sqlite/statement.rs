@@ -59,11 +59,14 @@ pub(super) fn begin(
     stopped_writer: impl Fn() -> Option<u32>,
 ) -> Result<Transaction<'_>, Error> {
     let give_up_at = Instant::now() + patience;
+    let mut stopped = None;
     let attempt = || Transaction::new_unchecked(connection, TransactionBehavior::Immediate);
     loop {
         match until_next_look(attempt).map_err(Error::from) {
             Err(Error::Busy(_)) if Instant::now() < give_up_at => {
-                if let Some(pid) = stopped_writer() {
+                let before = stopped;
+                stopped = stopped_writer();
+                if let Some(pid) = stopped.filter(|_| stopped == before) {
                     return Err(Error::Stopped { pid });
                 }
             }

@@ -6,19 +6,31 @@
 //! *Source:* SQLite, WAL-mode File Format, WAL Locks; Linux, `proc_locks(5)` and `proc_pid_stat(5)`.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 /// The byte of the log's index whose lock lets a process write.
 const WRITE_LOCK: u64 = 120;
 
-/// The process that has the lock, if it is stopped; `index` is the inode of the log's index. `None` also where the system
-/// does not tell, as without `/proc` and for a process of another container.
-pub(super) fn stopped(index: u64) -> Option<u32> {
+/// The process that has the lock, if it is stopped; `index` is device and inode of the log's index. `None` also where the
+/// system does not tell, as without `/proc` and for a process of another container.
+pub(super) fn stopped(index: (u64, u64)) -> Option<u32> {
     // Not by asking for the lock: closing a descriptor of the index would drop those that this process has.
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    let mut writers = locks.lines().filter_map(|line| writer(line, index));
+    let mut writers = locks.lines().filter_map(|line| writer(line, index.1));
     writers.find(|pid| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
-        stat.is_ok_and(|stat| is_stopped(&stat))
+        stat.is_ok_and(|stat| is_stopped(&stat)) && has_open(*pid, index)
+    })
+}
+
+/// Whether a process has this file open. The device is not told from the list of locks: some file systems have another one
+/// there than a file's own.
+fn has_open(pid: u32, file: (u64, u64)) -> bool {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd"));
+    let mut descriptors = descriptors.into_iter().flatten().flatten();
+    descriptors.any(|descriptor| {
+        // What the link leads to.
+        fs::metadata(descriptor.path()).is_ok_and(|found| (found.dev(), found.ino()) == file)
     })
 }
 

@@ -333,4 +333,9 @@ fn a_whole_number_that_is_too_large_is_told_how_large_it_may_be() {
     ] {
         assert_eq!(words(json), large, "{json}");
     }
+    let bounded = one(&json!({ "type": "integer", "minimum": 0, "maximum": 10 }));
+    let answer = r#"{"action":"accept","content":{"f":1e30}}"#.to_owned();
+    let answer = RawValue::from_string(answer).expect("it is JSON");
+    let words = fitting(&bounded, &answer).expect_err("it does not fit");
+    assert!(!words.contains("none is taken"), "{words}");
 }

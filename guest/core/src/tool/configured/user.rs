@@ -10,7 +10,7 @@ use super::template::Template;
 use super::{Tool, Verbatim};
 use crate::config::{ConfigError, Members, Node};
 use crate::input::Form;
-use crate::text::{revealed, set_in, shorten};
+use crate::text::{middle_left_out, revealed, set_in, shorten};
 use crate::tool::given::{Given, given};
 use crate::tool::limits::{ASKED_ARGUMENT_CHARS, QUESTION_CHARS};
 use crate::tool::quote::named;
@@ -206,7 +206,7 @@ impl Tool {
             Confirm::Always => None,
             // Neither may an argument look like what is said of the command, nor take the place of what its author says.
             Confirm::InWords(template) => template.render_as(arguments, |text| {
-                set_in(&shorten(text, ASKED_ARGUMENT_CHARS))
+                set_in(&middle_left_out(text, ASKED_ARGUMENT_CHARS))
             }),
         };
         let question = match words {
