@@ -120,10 +120,10 @@ class DirectoryCase(unittest.TestCase):
         return gate
 
 
-def start(data: Path, *flags: str) -> subprocess.Popen:
-    """A server process, whose output nobody reads yet."""
+def start(data: Path, *flags: str, place: Path | None = None) -> subprocess.Popen:
+    """A server process, whose output nobody reads yet. It works in `place`, and where that is `None` in our own."""
     words = [sys.executable, "-m", "backburner_host", "serve", "--data-dir", str(data), *flags]
-    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place)
 
 
 def request(id: int, method: str, params: dict, capabilities: dict = TASKS) -> bytes:
@@ -140,8 +140,8 @@ def request(id: int, method: str, params: dict, capabilities: dict = TASKS) -> b
 class Server:
     """A server process on a data directory, and the client's ends of its streams."""
 
-    def __init__(self, data: Path, *flags: str):
-        self.process = start(data, *flags)
+    def __init__(self, data: Path, *flags: str, place: Path | None = None):
+        self.process = start(data, *flags, place=place)
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._next_id = 1
         self._inbox: list[dict] = []
