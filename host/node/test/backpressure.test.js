@@ -185,6 +185,33 @@ test('what is taken back, and what is open at shutdown, waits for no client', as
   assert.deepEqual(wakes, ['a cancelled', 'b shutdown'], 'and is not resumed once more');
 });
 
+test('nobody waits for a stream whose write has failed, also where it is not destroyed', async (cx) => {
+  /** @type {((error: Error) => void)[]} */
+  const writes = [];
+  // As the standard output of a process behaves whose reader has gone.
+  const stream = new Writable({
+    highWaterMark: 1000,
+    autoDestroy: false,
+    write: (_bytes, _encoding, done) => void writes.push(done),
+  });
+  const client = new Output(stream);
+  client.send('x'.repeat(3 * PIECE));
+  const room = client.room();
+  assert.ok(room);
+  const hasRoom = happened(room);
+  cx.mock.timers.enable({ apis: ['setTimeout'] });
+  const isFlushed = happened(client.flushed());
+  assert.equal(await isFlushed(), false);
+  writes[0]?.(new Error('nobody reads'));
+  assert.equal(await isFlushed(), true);
+  assert.equal(await hasRoom(), true);
+  assert.ok(!stream.destroyed && stream.writableNeedDrain, 'the stream does not say so');
+  client.send('x'.repeat(3 * PIECE));
+  assert.equal(client.room(), undefined);
+  assert.equal(await happened(client.flushed())(), true);
+  assert.equal(writes.length, 1, 'nothing more is written');
+});
+
 test('nobody waits for the room of a stream that is closed', async () => {
   const stream = new Slow();
   const client = new Output(stream);
