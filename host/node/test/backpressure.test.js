@@ -263,6 +263,8 @@ test('who takes the last messages slowly gets all of them, and who takes nothing
 
 test('a server that waits for a client that does not read ends when it is asked to', async (cx) => {
   const dataDir = temporaryDirectory(cx);
+  const listeners = () => ['SIGTERM', 'SIGINT'].map((signal) => process.listenerCount(signal));
+  const before = listeners();
   const took = async () => {
     const input = new PassThrough();
     const output = new Slow(1 << 20);
@@ -274,7 +276,9 @@ test('a server that waits for a client that does not read ends when it is asked 
     const begun = Date.now();
     process.emit('SIGTERM');
     await served;
-    return Date.now() - begun;
+    const duration = Date.now() - begun;
+    assert.deepEqual(listeners(), before, 'a signal is what it was before');
+    return duration;
   };
   // By itself it would wait for five seconds. A busy machine may need nearly as long for one, but not each time.
   let attempts = 0;
