@@ -120,9 +120,19 @@ class DirectoryCase(unittest.TestCase):
         return gate
 
 
-def start(data: Path, *flags: str, place: Path | None = None) -> subprocess.Popen:
+PROGRAM = ("-m", "backburner_host")
+"""How Python is told to run this host."""
+
+PATIENT_PROGRAM = (
+    "-c",
+    "from backburner_host import limits, serve\nlimits.UNTAKEN_PATIENCE_SECONDS = 3600\nserve.main()",
+)
+"""The same, but a client may take nothing for as long as it likes: a test may be kept from reading by a busy machine."""
+
+
+def start(data: Path, *flags: str, place: Path | None = None, program: tuple[str, str] = PROGRAM) -> subprocess.Popen:
     """A server process, whose output nobody reads yet. It works in `place`, and where that is `None` in our own."""
-    words = [sys.executable, "-m", "backburner_host", "serve", "--data-dir", str(data), *flags]
+    words = [sys.executable, *program, "serve", "--data-dir", str(data), *flags]
     return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place)
 
 
