@@ -291,7 +291,8 @@ test('a server that waits for a client that does not read ends when it is asked 
 
 test('a client that hung up and reads late gets every reply whole', async (cx) => {
   const dataDir = temporaryDirectory(cx);
-  const client = new Client(cx, dataDir, ['--sync-limit', '60']);
+  const patient = [process.execPath, '--import', new URL('patient.js', import.meta.url).href];
+  const client = new Client(cx, dataDir, ['--sync-limit', '60'], patient);
   await client.result('server/discover');
   client.lines.pause();
   client.child.stdout.pause();
