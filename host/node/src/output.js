@@ -17,6 +17,8 @@ export class Output {
   #taken = () => {};
   /** @type {PromiseWithResolvers | undefined} */
   #waiting;
+  /** Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed write. */
+  #isBroken = false;
   /** Whether nobody waits for room any more. */
   isClosed = false;
 
@@ -24,15 +26,17 @@ export class Output {
   constructor(stream) {
     this.#stream = stream;
     stream.on('drain', () => this.#write());
-    for (const event of ['error', 'close']) stream.on(event, () => (this.#write(), this.#taken()));
+    for (const event of ['error', 'close']) stream.on(event, () => this.#break());
   }
 
   /**
-   * Sends a message, however much the client has not taken yet: whoever sends asks for `room` first.
+   * Sends a message, however much the client has not taken yet: whoever sends asks for `room` first. Where nobody takes
+   * anything any more, it is dropped.
    *
    * @param {string} message
    */
   send(message) {
+    if (this.#isBroken) return;
     const line = Buffer.from(`${message}\n`);
     for (let start = 0; start < line.length; start += PIECE) this.#unsent.push(line.subarray(start, start + PIECE));
     this.#untaken += Math.ceil(line.length / PIECE);
@@ -58,7 +62,7 @@ export class Output {
 
   /** Resolves when everything has been taken, or nothing for too long. */
   async flushed() {
-    for (let before = 0; this.#untaken > 0 && this.#untaken !== before && !this.#stream.destroyed; ) {
+    for (let before = 0; this.#untaken > 0 && this.#untaken !== before; ) {
       before = this.#untaken;
       await this.#nextTaken(UNTAKEN_PATIENCE);
     }
@@ -82,7 +86,7 @@ export class Output {
 
   /** Whether the stream has no room: where nobody takes anything any more, it has. */
   get #isFull() {
-    return this.#unsent.length > 0 || this.#stream.writableNeedDrain;
+    return !this.#isBroken && (this.#unsent.length > 0 || this.#stream.writableNeedDrain);
   }
 
   /** Gives the stream what it has room for. */
@@ -91,10 +95,19 @@ export class Output {
       const piece = this.#unsent.shift();
       if (!piece) return this.#release();
       this.#stream.write(piece, () => {
-        this.#untaken -= 1;
+        if (!this.#isBroken) this.#untaken -= 1;
         this.#taken();
       });
     }
+  }
+
+  /** Waits for nobody any more, and has nobody wait. */
+  #break() {
+    this.#isBroken = true;
+    this.#unsent = [];
+    this.#untaken = 0;
+    this.#release();
+    this.#taken();
   }
 
   #release() {

@@ -48,13 +48,17 @@ export async function serve({ dataDir, config, maxMessageBytes, input, output })
   });
   const stopSweeping = sweepRegularly(component);
   const source = input ?? process.stdin;
-  const asked = endWhenAsked(source, sink, client);
+  const { asked, stopListening } = endWhenAsked(source, sink, client);
   const lines = new Lines(maxMessageBytes ?? MAX_MESSAGE_BYTES);
-  await receiveAll(messages(source, lines), connection, client);
-  stopSweeping();
-  connection.shutdown();
-  // Who asked this process to end does not wait for a client.
-  await Promise.race([client.flushed(), asked.then(() => passed(limits.ASKED_PATIENCE))]);
+  try {
+    await receiveAll(messages(source, lines), connection, client);
+    stopSweeping();
+    connection.shutdown();
+    // Who asked this process to end does not wait for a client.
+    await Promise.race([client.flushed(), asked.then(() => passed(limits.ASKED_PATIENCE))]);
+  } finally {
+    stopListening();
+  }
 }
 
 /**
@@ -73,23 +77,29 @@ async function open(dataDir, config) {
 }
 
 /**
- * Ends the input when nobody reads the output any more, or this process is asked to end. Resolves then.
+ * Ends the input when nobody reads the output any more, or this process is asked to end; `asked` resolves then. After
+ * `stopListening` a signal is again what it was before: it may be somebody else's process, which goes on.
  *
  * @param {Readable} input
  * @param {Writable} output
  * @param {Output} client
- * @returns {Promise<void>}
  */
 function endWhenAsked(input, output, client) {
-  return new Promise((resolve) => {
-    const end = () => {
-      client.close();
-      input.destroy();
-      resolve();
-    };
-    output.on('error', end);
-    process.on('SIGTERM', end).on('SIGINT', end);
-  });
+  let resolve = () => {};
+  /** @type {Promise<void>} */
+  const asked = new Promise((it) => (resolve = it));
+  const end = () => {
+    client.close();
+    input.destroy();
+    resolve();
+  };
+  output.on('error', end);
+  process.on('SIGTERM', end).on('SIGINT', end);
+  const stopListening = () => {
+    output.off('error', end);
+    process.off('SIGTERM', end).off('SIGINT', end);
+  };
+  return { asked, stopListening };
 }
 
 /** @param {number} ms */

@@ -35,9 +35,11 @@ export class Client {
    * @param {import('node:test').TestContext} cx
    * @param {string} dataDir
    * @param {string[]} options
+   * @param {string[]} launcher what executes the server: a program and its first arguments
    */
-  constructor(cx, dataDir, options = ['--direct-limit', '0']) {
-    this.child = spawn(process.execPath, [...NODE_OPTIONS, BIN, '--data-dir', dataDir, ...options], {
+  constructor(cx, dataDir, options = ['--direct-limit', '0'], launcher = [process.execPath]) {
+    const [program = '', ...first] = launcher;
+    this.child = spawn(program, [...first, ...NODE_OPTIONS, BIN, '--data-dir', dataDir, ...options], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.stderr = '';

@@ -78,10 +78,13 @@ def _members(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _place() -> dict[str, str]:
-    """Where commands run that name no directory, so that whoever confirms one is told it."""
+    """Where commands run that name no directory, so that whoever confirms one is told it.
+
+    One that was deleted, or whose name is no text, stays the process's own.
+    """
     try:
-        return {"workingDirectory": os.getcwd()}
-    except OSError:  # It was deleted.
+        return {"workingDirectory": os.getcwdb().decode()}
+    except (OSError, UnicodeDecodeError):
         return {}
 
 

@@ -120,10 +120,20 @@ class DirectoryCase(unittest.TestCase):
         return gate
 
 
-def start(data: Path, *flags: str) -> subprocess.Popen:
-    """A server process, whose output nobody reads yet."""
-    words = [sys.executable, "-m", "backburner_host", "serve", "--data-dir", str(data), *flags]
-    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+PROGRAM = ("-m", "backburner_host")
+"""How Python is told to run this host."""
+
+PATIENT_PROGRAM = (
+    "-c",
+    "from backburner_host import limits, serve\nlimits.UNTAKEN_PATIENCE_SECONDS = 3600\nserve.main()",
+)
+"""The same, but a client may take nothing for as long as it likes: a test may be kept from reading by a busy machine."""
+
+
+def start(data: Path, *flags: str, place: Path | None = None, program: tuple[str, str] = PROGRAM) -> subprocess.Popen:
+    """A server process, whose output nobody reads yet. It works in `place`, and where that is `None` in our own."""
+    words = [sys.executable, *program, "serve", "--data-dir", str(data), *flags]
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place)
 
 
 def request(id: int, method: str, params: dict, capabilities: dict = TASKS) -> bytes:
@@ -140,8 +150,8 @@ def request(id: int, method: str, params: dict, capabilities: dict = TASKS) -> b
 class Server:
     """A server process on a data directory, and the client's ends of its streams."""
 
-    def __init__(self, data: Path, *flags: str):
-        self.process = start(data, *flags)
+    def __init__(self, data: Path, *flags: str, place: Path | None = None):
+        self.process = start(data, *flags, place=place)
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._next_id = 1
         self._inbox: list[dict] = []

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 
 import { readConfig } from '../config.js';
 import { ConfigError } from '../component.js';
+import { ownDirectory } from '../own-directory.js';
 import { MAX_MESSAGE_BYTES, serve } from '../server.js';
 import { WrongUsage } from './usage.js';
 
@@ -84,13 +85,7 @@ export async function run(args) {
 }
 
 /** Where commands run that name no directory, so that whoever confirms one is told it. */
-function place() {
-  try {
-    return { workingDirectory: process.cwd() };
-  } catch {
-    return {}; // It was deleted.
-  }
-}
+const place = () => given({ workingDirectory: ownDirectory() });
 
 /** The members that have a value. @param {object} members */
 function given(members) {

@@ -3,10 +3,15 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 
+import { ownDirectory } from '../own-directory.js';
 import { badSpec, checkSpec, startError } from './contract.js';
 
 /** @import { Spec as WitSpec } from '#server/interfaces/backburner-server-jobs.js' */
 /** @import { Spec } from './model.js' */
+
+/** Why nothing runs in the server's own directory. Node starts no process in one whose name it cannot write. */
+const NO_DIRECTORY =
+  "the server's own is gone, was renamed, or has a name that is no text, and nothing can be started there; name another one";
 
 /**
  * Makes a spec the whole truth, in the form that is written to disk.
@@ -16,7 +21,8 @@ import { badSpec, checkSpec, startError } from './contract.js';
  */
 export function complete(spec) {
   checkSpec(spec);
-  const directory = spec.directory ?? process.cwd();
+  const directory = spec.directory ?? ownDirectory();
+  if (directory === undefined) throw startError('bad-directory', NO_DIRECTORY);
   checkDirectory(directory);
   return {
     command: spec.command,
