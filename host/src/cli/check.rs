@@ -72,7 +72,7 @@ fn wrong(error: &config::Error) -> ExitCode {
 fn explain(found: &Found) {
     for file in &found.foreign {
         terminal::say(&format!(
-            "{}: belongs to another user, and is not used",
+            "{}: belongs to another user, or its directory does, and is not used",
             file.display()
         ));
     }

@@ -31,7 +31,7 @@ pub struct Found {
     pub file: Option<PathBuf>,
     /// What was looked for before, in order, and is not there.
     pub missing: Vec<PathBuf>,
-    /// What is there and not used, since it belongs to somebody else, who could have us run anything.
+    /// What is there and not used, since it or its directory belongs to somebody else, who could have us run anything.
     pub foreign: Vec<PathBuf>,
     /// What is there under the file's name and is none, such as a directory.
     pub not_files: Vec<PathBuf>,
@@ -40,8 +40,8 @@ pub struct Found {
 /// Finds the file: the one that the caller names, else the one that the variable [`VARIABLE`] names, else the nearest
 /// `backburner.toml` of the current directory and its parents, else the one in the user's directory for configuration.
 ///
-/// The parents end with the first one that has a `.git`, is the home directory, or belongs to another user; in that last
-/// one nothing is looked for. A file that is named has to be there, which is seen when it is read; the name `/dev/null`
+/// The parents end with the first one that has a `.git`, is the home directory, or belongs to another user; what is in that
+/// last one is not used. A file that is named has to be there, which is seen when it is read; the name `/dev/null`
 /// stands for no file.
 ///
 /// # Errors
@@ -95,6 +95,11 @@ impl Surroundings {
         for directory in self.working.iter().flat_map(|working| working.ancestors()) {
             let is_ours = fs::metadata(directory).is_ok_and(|it| it.uid() == self.user);
             if !is_ours {
+                // Not used, but said: a rule in it that somebody relies on does not hold.
+                let file = directory.join(FILE_NAME);
+                if fs::symlink_metadata(&file).is_ok() {
+                    found.foreign.push(file);
+                }
                 return;
             }
             self.look_in(directory, found);

@@ -70,7 +70,7 @@ impl Source {
         let found = find(explicit)?;
         for file in &found.foreign {
             log::warn(format_args!(
-                "{}: belongs to another user, and is not used: name it with --config if you trust it",
+                "{}: belongs to another user, or its directory does, and is not used: name it with --config if you trust it",
                 file.display()
             ));
         }

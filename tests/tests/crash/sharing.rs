@@ -101,9 +101,34 @@ fn a_job_has_the_environment_of_its_own_server() {
     }
 }
 
+#[test]
+fn a_job_finds_the_program_of_its_server_behind_all_others() {
+    let scene = Scene::new();
+    let line = "command -v backburner; echo $PATH";
+    let mut setup = Setup::flags(&["--direct-limit", "60000"]);
+    setup.environment = vec![("PATH".to_owned(), "/usr/bin:/bin".into())];
+    let mut server = Server::start_with(&scene.dir, &setup);
+    let path = last_line(&mut server, line);
+    let own = path.strip_prefix("/usr/bin:/bin:");
+    let own = own.unwrap_or_else(|| panic!("its directory is the last one: {path}"));
+    assert!(
+        std::path::Path::new(own).join("backburner").is_file(),
+        "{own}"
+    );
+    // Where it is found already, nothing is added.
+    setup.environment = vec![("PATH".to_owned(), format!("{own}:/usr/bin:/bin").into())];
+    let mut server = Server::start_with(&scene.dir, &setup);
+    assert_eq!(last_line(&mut server, line), format!("{own}:/usr/bin:/bin"));
+}
+
 /// What a job of the server sees.
 fn environment(server: &mut Server) -> String {
-    let call = json!({ "command": "echo $BOTH ${ONLY_FIRST-none} ${ONLY_SECOND-none}" });
+    last_line(server, "echo $BOTH ${ONLY_FIRST-none} ${ONLY_SECOND-none}")
+}
+
+/// The last line of what a command writes.
+fn last_line(server: &mut Server, command: &str) -> String {
+    let call = json!({ "command": command });
     let result = server.result("tools/call", &tool_call(&call), Client::Tasks);
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     let last = text.trim_end().lines().next_back();

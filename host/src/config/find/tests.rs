@@ -122,7 +122,7 @@ fn nothing_is_looked_for_above_the_top_of_a_project() {
 }
 
 #[test]
-fn a_directory_of_somebody_else_ends_the_search_and_is_not_looked_in() {
+fn a_directory_of_somebody_else_ends_the_search_and_what_is_in_it_is_said_and_not_used() {
     let mut scene = Scene::new();
     scene.write("home/project/sub/backburner.toml");
     scene.write("home/backburner.toml");
@@ -132,15 +132,17 @@ fn a_directory_of_somebody_else_ends_the_search_and_is_not_looked_in() {
         scene.assert_finds("home/project/sub/backburner.toml");
         chown(scene.path("home/project/sub"), Some(STRANGER), None).expect("root may do this");
         scene.assert_finds(USERS);
-        assert_eq!(scene.found().foreign, Vec::<PathBuf>::new());
+        let passed_over = scene.path("home/project/sub/backburner.toml");
+        assert_eq!(scene.found().foreign, [passed_over]);
     }
     scene.around.user = STRANGER + 1;
     let found = scene.found();
-    let missing = found
-        .missing
-        .iter()
-        .chain(&found.foreign)
-        .chain(&found.file);
+    let (first, others) = found
+        .foreign
+        .split_first()
+        .expect("what is passed over is said");
+    assert_eq!(*first, scene.path("home/project/sub/backburner.toml"));
+    let missing = found.missing.iter().chain(others).chain(&found.file);
     assert!(
         missing.clone().all(|it| *it == scene.path(USERS)),
         "{found:?}"

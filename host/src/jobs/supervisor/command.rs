@@ -38,6 +38,7 @@ pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
     command
         .args(&words[1..])
         .current_dir(directory)
+        .envs(path_to_this_program().map(|path| (PATH, path)))
         .envs(spec.environment.iter().map(|(name, value)| (name, value)))
         // Last: a job that named itself otherwise would not be found when its supervisor is lost.
         .env(TASK_VARIABLE, id.to_string())
@@ -55,6 +56,23 @@ pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
         stdin,
         streams,
     })
+}
+
+/// The variable with the directories in which programs are looked for.
+const PATH: &str = "PATH";
+
+/// The search path of a job in which this program is found, as what asks or reports calls it by its name; `None` where it
+/// already is in the one that there is.
+fn path_to_this_program() -> Option<OsString> {
+    let own = std::env::current_exe().ok()?;
+    let (directory, name) = (own.parent()?, own.file_name()?);
+    let mut places: Vec<PathBuf> = std::env::split_paths(&std::env::var_os(PATH)?).collect();
+    if places.iter().any(|place| place.join(name).is_file()) {
+        return None;
+    }
+    // Last: it hides no other program.
+    places.push(directory.to_owned());
+    std::env::join_paths(places).ok()
 }
 
 /// Our end of a pipe for the job's input, which does not block, and what the job reads. All that may fail is done before
