@@ -391,6 +391,38 @@ fn a_runner_that_is_given_a_command_runs_no_shell() {
 }
 
 #[test]
+fn what_tools_of_everyday_run_is_looked_at() {
+    for runner in [
+        "npx",
+        "npm exec --",
+        "uv run",
+        "poetry run",
+        "pipenv run",
+        "conda run -n env",
+        "mise exec --",
+        "direnv exec .",
+        "nix develop -c",
+        "bundle exec",
+        "perf stat",
+        "caffeinate -i",
+        "chronic",
+        "ts",
+        "sem -j 2",
+        "fd -e o -X",
+        "ls | entr -r",
+        "watchexec",
+        "ip netns exec a",
+        "bwrap --dev-bind / /",
+    ] {
+        check(&format!("{runner} docker x"), "docker");
+        check(&format!("{runner} ls"), "");
+    }
+    check("nix-shell --run 'docker x'", "docker");
+    check("uv pip install $packages", "");
+    check("npm install $packages", "");
+}
+
+#[test]
 fn the_name_of_a_runner_may_be_an_argument() {
     for line in [
         "sudo usermod -aG sudo \"$USER\"",

@@ -26,8 +26,11 @@ pub(crate) const KEY_CHARS: usize = 256;
 /// How much of a wrong argument is repeated to the model, in characters: enough to recognize it.
 pub(crate) const QUOTED_CHARS: usize = 60;
 
-/// How many leftover processes a summary names; the structured result has all of them.
+/// How many leftover processes a summary names; the structured result has all that the host tells of.
 pub(crate) const NAMED_LEFTOVERS: usize = 5;
+
+/// How many leftover processes a host tells of at most, as the WIT says. Where it tells of so many there may be more.
+pub(crate) const TOLD_LEFTOVERS: usize = 20;
 
 /// How much of a leftover process's command line a summary shows, in characters.
 pub(crate) const LEFTOVER_CHARS: usize = 80;

@@ -4,7 +4,7 @@ use super::result::Running;
 use crate::imports::{Process, Progress};
 use crate::text::{duration, is_hidden, iso8601, shorten};
 use crate::tool::Ended;
-use crate::tool::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS};
+use crate::tool::limits::{LEFTOVER_CHARS, NAMED_LEFTOVERS, TOLD_LEFTOVERS};
 use crate::wording::{self, About};
 
 /// How a job ended, and what was left of it.
@@ -145,6 +145,10 @@ fn leftovers(processes: &[Process]) -> String {
         more => format!(" and {more} more"),
     };
     let subject = match processes.len() {
+        // The host tells no more.
+        count if count >= TOLD_LEFTOVERS => format!(
+            "at least {count} processes were still running when the command ended, and all were stopped"
+        ),
         1 => "1 process was still running when the command ended and was stopped".to_owned(),
         count => {
             format!("{count} processes were still running when the command ended and were stopped")

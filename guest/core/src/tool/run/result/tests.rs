@@ -226,6 +226,11 @@ fn leftover_processes_are_named() {
         "exit code 0 after 3.2 s\n7 processes were still running when the command ended and were stopped: \
          a b (pid 1), a b (pid 2), a b (pid 3), a b (pid 4), a b (pid 5) and 2 more",
     );
+    check_summary(
+        with((1..=20).map(|pid| process(pid, "a")).collect()),
+        "exit code 0 after 3.2 s\nat least 20 processes were still running when the command ended, and all were stopped: \
+         a (pid 1), a (pid 2), a (pid 3), a (pid 4), a (pid 5) and 15 more",
+    );
     let long = with(vec![process(1, &"x".repeat(200))]);
     let expect = json!({"leftoverProcesses": [{"pid": 1, "command": "x".repeat(200)}]});
     check_structured(long, &expect);
