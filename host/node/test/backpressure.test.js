@@ -6,7 +6,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
 
 import { Connection, serve } from '../src/index.js';
-import { PIECE, UNTAKEN_PATIENCE } from '../src/limits.js';
+import { OPEN_REQUESTS, PIECE, UNTAKEN_PATIENCE } from '../src/limits.js';
 import { Output } from '../src/output.js';
 import { Client, meta } from './client.js';
 import { eventually, temporaryDirectory } from './support.js';
@@ -83,6 +83,26 @@ function ticks(pid) {
 }
 
 /**
+ * Waits until a server has nothing to do, and something is so besides.
+ *
+ * @param {Client} client
+ * @param {string} what
+ * @param {() => boolean} isSo
+ */
+async function idle({ child }, what, isSo) {
+  let before = -1;
+  await eventually(`the server to have nothing to do though ${what}`, async () => {
+    assert.equal(child.exitCode, null, what);
+    const now = ticks(child.pid);
+    const isIdle = now === before && isSo();
+    before = now;
+    // Longer than an unfair scheduler keeps somebody from the processor who wants it.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return isIdle || undefined;
+  });
+}
+
+/**
  * Sends more than is read without reading the replies, until the server has nothing to do though there are requests. Gives
  * the id of the first one.
  *
@@ -93,15 +113,7 @@ async function stall(client) {
   client.child.stdout.pause();
   const first = client.post('tools/list');
   for (let number = 1; number < REQUESTS; number += 1) client.post('tools/list');
-  let before = -1;
-  await eventually('the server to have nothing to do though there are requests', async () => {
-    const now = ticks(client.child.pid);
-    const isIdle = now === before && client.child.stdin.writableLength > 0;
-    before = now;
-    // Longer than an unfair scheduler keeps somebody from the processor who wants it.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    return isIdle || undefined;
-  });
+  await idle(client, 'there are requests', () => client.child.stdin.writableLength > 0);
   return first;
 }
 
@@ -296,15 +308,13 @@ test('a client that hung up and reads late gets every reply whole', async (cx) =
   await client.result('server/discover');
   client.lines.pause();
   client.child.stdout.pause();
-  const waits = client.post('tools/call', { name: 'run', arguments: { command: 'sleep 3' } }, 'plain');
-  const lists = Array.from({ length: 100 }, () => client.post('tools/list'));
+  // All wait for one job, and are answered at the end of the input: then there is more than every buffer has room for.
+  const command = `printf '%01000d' 0; while [ -d '${dataDir}' ]; do sleep 0.1; done`;
+  const call = { name: 'run', arguments: { command, idempotencyKey: 'one' } };
+  const ids = Array.from({ length: OPEN_REQUESTS - 1 }, () => client.post('tools/call', call, 'plain'));
   client.child.stdin.end();
-  const begun = Date.now();
-  await eventually('a while to pass', () => {
-    assert.equal(client.child.exitCode, null, 'its replies are unread');
-    return Date.now() - begun > 1000 || undefined;
-  });
+  await idle(client, 'its replies are unread', () => client.child.stdin.writableFinished);
   client.lines.resume();
-  for (const id of [waits, ...lists]) assert.ok((await client.reply(id)).result);
+  for (const id of ids) assert.ok((await client.reply(id)).result);
   assert.equal(await client.ended, 0);
 });
