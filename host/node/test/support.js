@@ -40,10 +40,11 @@ export function temporaryDirectory(cx, leave) {
  * @template Result
  * @param {string} what
  * @param {() => Promise<Result | undefined> | Result | undefined} look gives something when it is so
+ * @param {number} patience how many milliseconds it may take: for ever, as far as a busy machine is concerned
  * @returns {Promise<Result>}
  */
-export async function eventually(what, look) {
-  const deadline = Date.now() + 60_000;
+export async function eventually(what, look, patience = 60_000) {
+  const deadline = Date.now() + patience;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
