@@ -81,6 +81,17 @@ test('a task fails whose supervisor was killed, and nothing of it goes on', asyn
   assert.ok(!runs(pid), 'what was left of the job was killed');
 });
 
+test('a job whose record was damaged while it runs is told, and ends as its supervisor says', async (cx) => {
+  const dataDir = temporaryDirectory(cx);
+  const client = new Client(cx, dataDir);
+  const id = await client.run(`echo $$ > ${dataDir}/pid; until [ -e ${dataDir}/go ]; do sleep 0.05; done; exit 3`);
+  await pidIn(join(dataDir, 'pid'));
+  writeFileSync(join(dataDir, 'node-jobs', id, 'origin.json'), 'nonsense');
+  assert.equal((await client.result('tasks/get', { taskId: id })).status, 'working');
+  writeFileSync(join(dataDir, 'go'), '');
+  assert.equal((await client.endedTask(id)).result.structuredContent.exitCode, 3);
+});
+
 test('a supervisor that is asked to end stops its job and says so', async (cx) => {
   const dataDir = temporaryDirectory(cx);
   const client = new Client(cx, dataDir);

@@ -56,7 +56,7 @@ class JobFiles:
         return self._read("spec.json")["origin"]
 
     def whole_origin(self) -> dict | None:
-        """As `origin`, of a job whose supervisor is dead; `None` where somebody deleted or damaged its files."""
+        """As `origin`; `None` where somebody deleted or damaged the job's files."""
         try:
             # Without it a supervisor that lives looks dead.
             os.stat(self._name("alive"))

@@ -288,11 +288,13 @@ def _ended(end: dict, started_at: int, stopped: str | None) -> dict:
 
 
 def _progress(files: JobFiles) -> cap.Progress:
-    origin = files.origin()
-    running_ms = monotonic_ms() - origin["monotonic_ms"] if origin["boot_id"] == boot_id() else 0
+    origin = files.whole_origin()
+    is_same_boot = origin is not None and origin["boot_id"] == boot_id()
+    running_ms = monotonic_ms() - origin["monotonic_ms"] if is_same_boot else 0
     written, _kept, last_at = output.usage(files.path)
     return cap.Progress(
-        started_at=origin["started_at"],
+        # It runs all the same where somebody damaged the record of its start.
+        started_at=now_ms() if origin is None else origin["started_at"],
         running_ms=max(0, running_ms),
         output_bytes=written,
         last_output_at=last_at,

@@ -114,6 +114,14 @@ class Jobs(DirectoryCase):
             damage(id)
             self.assertEqual(ended(self.jobs, id).end, Lost("files"))
 
+    def test_a_job_whose_record_was_damaged_while_it_runs_is_told_and_ends_as_its_supervisor_says(self) -> None:
+        id = self.start(f"read _ < {(gate := self.gate())}; exit 3")
+        self.supervisor(id)
+        (self.directory / "jobs" / id / "spec.json").write_text("nonsense")
+        self.assertIsInstance(self.jobs.inspect(id), Progress)
+        gate.open()
+        self.assertEqual(ended(self.jobs, id).end, Exited(3))
+
     def test_an_id_is_started_once_whatever_became_of_it(self) -> None:
         id = self.start("exit 0")
         for _time in range(2):

@@ -42,6 +42,10 @@ class Lines(unittest.TestCase):
 class Messages(unittest.IsolatedAsyncioTestCase):
     """What a client is sent over a pipe."""
 
+    async def asyncSetUp(self) -> None:
+        # Else it is written down how long a busy machine takes.
+        asyncio.get_running_loop().set_debug(False)
+
     def setUp(self) -> None:
         self.read_end, self.write_end = os.pipe()
         self.addCleanup(os.close, self.write_end)

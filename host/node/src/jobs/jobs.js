@@ -269,12 +269,13 @@ export class ProcessJobs {
    * @returns {wit.Progress}
    */
   #progress(directory) {
-    const { startedAt, monotonicMs: started, bootId } = directory.origin();
+    // It runs all the same where somebody damaged the record of its start.
+    const origin = readable(() => directory.origin());
     const { writtenBytes, lastAt } = usage(directory.path);
     const report = readReport(directory.path);
-    const running = bootId === this.#bootId ? Math.max(monotonicMs() - started, 0) : 0;
+    const running = origin?.bootId === this.#bootId ? Math.max(monotonicMs() - origin.monotonicMs, 0) : 0;
     return {
-      startedAt: BigInt(startedAt),
+      startedAt: BigInt(origin?.startedAt ?? Date.now()),
       runningMs: BigInt(running),
       outputBytes: BigInt(writtenBytes),
       lastOutputAt: lastAt === undefined ? undefined : BigInt(lastAt),
