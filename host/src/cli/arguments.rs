@@ -210,7 +210,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub stdin: bool,
 
-    /// After how long it is stopped: seconds, or a number with s, m, h or d, such as 90, 0.5s or 1.5h, at most 31d
+    /// After how long it is stopped: seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m or 1h30m, at most 31d
     /// [default: never]
     #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT), allow_hyphen_values = true)]
     pub timeout: Option<Duration>,

@@ -39,10 +39,11 @@ pub(super) fn field(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads what a person calls a task.
+/// Reads what a person calls a task, without blanks around it, which nobody would see in what is said of the task.
 pub(super) fn label(text: &str) -> Result<String, String> {
+    let text = text.trim();
     let is_short = text.chars().count() <= LABEL_CHARS;
-    if text.trim().is_empty() || text.contains(char::is_control) || !is_short {
+    if text.is_empty() || text.contains(char::is_control) || !is_short {
         return Err(format!(
             "give one line of 1 to {LABEL_CHARS} characters, and not only blanks"
         ));
@@ -68,8 +69,8 @@ pub(super) struct Lasting {
     pub(super) most_days: u64,
 }
 
-/// Reads how long something lasts: a number of seconds, or of another unit. What is less than a millisecond counts as
-/// one more: no limit becomes shorter than asked for.
+/// Reads how long something lasts: a number of seconds, or numbers with a unit each, the longest one first, as in `1h30m`.
+/// What is less than a millisecond counts as one more: no limit becomes shorter than asked for.
 pub(super) fn duration(
     range: Lasting,
 ) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync + 'static {
@@ -86,7 +87,7 @@ pub(super) fn duration(
             milliseconds(text).filter(|found| (least_ms..=most_days * DAY_MS).contains(found));
         found.map(Duration::from_millis).ok_or_else(|| {
             format!(
-                "give seconds, or a number with s, m, h or d, such as 90, 90s, 0.5s, 5m or 1.5h: {least}, at most \
+                "give seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m, 1.5h or 1h30m: {least}, at most \
                  {most_days}d"
             )
         })
@@ -98,18 +99,53 @@ const MINUTE_MS: u64 = 60 * SECOND_MS;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
 const DAY_MS: u64 = 24 * HOUR_MS;
 
+/// What a unit is called, and how many milliseconds it has.
+const UNITS: [(&str, u64); 6] = [
+    ("d", DAY_MS),
+    ("h", HOUR_MS),
+    ("m", MINUTE_MS),
+    ("min", MINUTE_MS),
+    ("s", SECOND_MS),
+    ("ms", 1),
+];
+
 /// How many digits of a fraction are read: more than any unit has, and few enough to count with.
 const FRACTION_DIGITS: usize = 12;
 
 fn milliseconds(text: &str) -> Option<u64> {
-    let (number, unit_ms) = match text.char_indices().next_back()? {
-        (at, 's') => (&text[..at], SECOND_MS),
-        (at, 'm') => (&text[..at], MINUTE_MS),
-        (at, 'h') => (&text[..at], HOUR_MS),
-        (at, 'd') => (&text[..at], DAY_MS),
-        _ => (text, SECOND_MS),
+    if let Some(seconds) = amount(text, SECOND_MS) {
+        return Some(seconds);
+    }
+    let mut rest = text;
+    let mut longer_ms = u64::MAX;
+    let mut sum: u64 = 0;
+    while !rest.is_empty() {
+        let (number, behind) = rest.split_at(rest.find(|it: char| it.is_ascii_lowercase())?);
+        let end = behind.find(|it: char| !it.is_ascii_lowercase());
+        let (unit, behind) = behind.split_at(end.unwrap_or(behind.len()));
+        let (_, unit_ms) = UNITS.into_iter().find(|(name, _)| *name == unit)?;
+        // Twice the same unit, or a longer one behind a shorter one, is a slip of the finger.
+        if unit_ms >= longer_ms {
+            return None;
+        }
+        longer_ms = unit_ms;
+        sum = sum.checked_add(amount(number, unit_ms)?)?;
+        // As `1h 30m`, which is one word to a program that runs this.
+        rest = behind
+            .strip_prefix(' ')
+            .filter(|it| !it.is_empty())
+            .unwrap_or(behind);
+    }
+    (longer_ms < u64::MAX).then_some(sum)
+}
+
+/// A number of a unit, such as `1`, `1.5` or `.5`, in milliseconds.
+fn amount(number: &str, unit_ms: u64) -> Option<u64> {
+    let (whole, fraction) = match number.split_once('.') {
+        Some(("", fraction)) => ("0", fraction),
+        Some(parts) => parts,
+        None => (number, "0"),
     };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let whole_ms = digits(whole)?.checked_mul(unit_ms)?;
     if fraction.len() > FRACTION_DIGITS {
         return None;
@@ -153,6 +189,7 @@ mod tests {
     fn labels_and_keys_are_neither_empty_nor_long() {
         let long = |count| "ä".repeat(count);
         label(&long(100)).expect("it is just short enough");
+        assert_eq!(label("  x y "), Ok("x y".to_owned()));
         for wrong in ["", " ", "a\nb", &long(101)] {
             label(wrong).expect_err(wrong);
         }
@@ -176,6 +213,14 @@ mod tests {
             ("0.001", 1),
             ("0.0001s", 1),
             ("30.999999999999d", 2_678_400_000),
+            (".5", 500),
+            (".5m", 30_000),
+            ("1h30m", 5_400_000),
+            ("1h 30m", 5_400_000),
+            ("1d2h3m4.5s", 93_784_500),
+            ("10min", 600_000),
+            ("250ms", 250),
+            ("1m250ms", 60_250),
         ];
         let duration = duration(Lasting {
             least_ms: 1,
@@ -193,14 +238,24 @@ mod tests {
             "-1",
             "+1",
             "1.",
-            ".5",
+            ".",
+            ".s",
             "1.5.5",
             "1.+5",
             "1,5",
             "1e3",
             "5 m",
             "5x",
-            "1h30m",
+            "1h30",
+            "1h1h",
+            "30m1h",
+            "1m1min",
+            "1hm",
+            "1h  30m",
+            "1h ",
+            " 1h",
+            "30d25h",
+            "1H",
             "32d",
             "31.000001d",
             "2678401",
@@ -222,7 +277,7 @@ mod tests {
             };
             duration(range)(text).expect_err("it is out of range")
         };
-        assert!(error(1, "0").ends_with("1.5h: more than 0, at most 31d"));
-        assert!(error(1000, "0.9").ends_with("1.5h: at least 1s, at most 31d"));
+        assert!(error(1, "0").ends_with("1h30m: more than 0, at most 31d"));
+        assert!(error(1000, "0.9").ends_with("1h30m: at least 1s, at most 31d"));
     }
 }
