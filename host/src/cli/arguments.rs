@@ -13,6 +13,10 @@ use super::values::{Lasting, duration, key, label, variable, whole};
 /// The longest message that a client may send, in bytes, unless the person says otherwise.
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
+/// Under which heading the help has the options of every command, behind those of the one that is explained: between them
+/// they would be in the way.
+const OF_ALL: &str = "Options of every command";
+
 /// Put slow shell commands on the back burner: an MCP server whose jobs outlive it.
 ///
 /// Without a command this is a stdio server (as `serve` is), to be started by an MCP client; where its standard input is a
@@ -27,7 +31,7 @@ pub struct Cli {
     /// The directory is created where it is missing, and closed to other users. Servers that use the same directory
     /// see the same tasks. The user's state directory is $XDG_STATE_HOME/backburner or ~/.local/state/backburner, on
     /// macOS ~/Library/Application Support/backburner. Of two, one before the command and one behind it, the second counts.
-    #[arg(long, global = true, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
+    #[arg(long, global = true, help_heading = OF_ALL, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
     pub data_dir: Option<PathBuf>,
 
     /// The file that configures the server and its tools [default: $BACKBURNER_CONFIG, else the first one found]
@@ -37,7 +41,7 @@ pub struct Cli {
     /// ~/.config/backburner, on macOS in ~/Library/Application Support/backburner. `backburner check` says which one that
     /// is, and `--config /dev/null` is none. Give one to `show`, `cancel` and `answer` only if it is needed: they look for
     /// none.
-    #[arg(long, global = true, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
+    #[arg(long, global = true, help_heading = OF_ALL, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
     pub config: Option<PathBuf>,
 
     /// What to do; `None` for a stdio server.
@@ -71,8 +75,6 @@ const TTL: Lasting = Lasting {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve an MCP client over standard input and output
-    Serve(ServeOptions),
     /// Run a command as a durable job and follow it to its end
     Run(RunOptions),
     /// Show a task: its state, and its result where it has ended
@@ -81,12 +83,14 @@ pub enum Command {
     Cancel(CancelOptions),
     /// Answer what a job asks
     Answer(AnswerOptions),
+    /// Serve an MCP client over standard input and output
+    Serve(ServeOptions),
+    /// Check the configuration file and list the tools
+    Check(CheckOptions),
     /// Inside a job: ask a person something, and wait for the answer
     Ask(AskOptions),
     /// Inside a job: say how far it is
     Progress(ProgressOptions),
-    /// Check the configuration file and list the tools
-    Check(CheckOptions),
     /// Explain this program or one of its commands
     Help(HelpOptions),
 }
@@ -102,29 +106,29 @@ is taken up; one that is wrong then is said to be, and what held before goes on 
 pub struct ServeOptions {
     /// How long a client without the Tasks extension waits for a command before it is told that it goes on, 0 to 3600
     /// [default: 30]
-    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=3600))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=3600), allow_negative_numbers = true)]
     pub sync_limit: Option<u64>,
 
     /// How long a client with the Tasks extension waits for a direct result before it is given a task, 0 to 60000
     /// [default: 100]
-    #[arg(long, value_name = "MILLISECONDS", value_parser = whole("milliseconds", 0..=60_000))]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = whole("milliseconds", 0..=60_000), allow_negative_numbers = true)]
     pub direct_limit: Option<u64>,
 
-    /// The longest message that is accepted, in bytes, 1024 to 16777216 (16 MiB)
-    #[arg(
-        long, value_name = "N", default_value_t = MAX_MESSAGE_BYTES,
-        value_parser = whole("bytes", 1024..=16 * 1024 * 1024).try_map(usize::try_from)
-    )]
-    pub max_message_bytes: usize,
-
     /// How long a job that is stopped may take to end by itself before it is killed, 0 to 600 [default: 5]
-    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=600))]
+    #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=600), allow_negative_numbers = true)]
     pub grace: Option<u64>,
 
     /// How much of a job's output is kept, in bytes, 4096 to 1099511627776 (1 TiB): of more, the beginning and the end
     /// [default: 67108864 (64 MiB)]
-    #[arg(long, value_name = "BYTES", value_parser = whole("bytes", 4096..=1 << 40))]
+    #[arg(long, value_name = "BYTES", value_parser = whole("bytes", 4096..=1 << 40), allow_negative_numbers = true)]
     pub output_limit: Option<u64>,
+
+    /// The longest message that is accepted, in bytes, 1024 to 16777216 (16 MiB)
+    #[arg(
+        long, value_name = "N", default_value_t = MAX_MESSAGE_BYTES,
+        value_parser = whole("bytes", 1024..=16 * 1024 * 1024).try_map(usize::try_from), allow_negative_numbers = true
+    )]
+    pub max_message_bytes: usize,
 }
 
 impl Default for ServeOptions {
@@ -193,7 +197,7 @@ them apart.")]
 pub struct RunOptions {
     /// What you call it: one line of at most 100 characters, without control and format characters. All that is said of
     /// its task begins with it
-    #[arg(long, value_name = "L", value_parser = label)]
+    #[arg(long, value_name = "L", value_parser = label, allow_negative_numbers = true)]
     pub label: Option<String>,
 
     /// The directory to run it in [default: the current one]
@@ -202,7 +206,7 @@ pub struct RunOptions {
 
     /// A variable for its environment; may be given several times, and of two with the same name the last one counts.
     /// BACKBURNER_TASK_ID is always the task's id
-    #[arg(long, value_name = "K=V", value_parser = variable)]
+    #[arg(long, value_name = "K=V", value_parser = variable, allow_negative_numbers = true)]
     pub env: Vec<(String, String)>,
 
     /// Give it this program's standard input, read to its end first: UTF-8, at most 512 KiB as JSON with all other
@@ -223,7 +227,7 @@ pub struct RunOptions {
     /// A name for this call, at most 256 characters, fewer where they are more than 490 bytes of UTF-8: the same call
     /// again shows the first one's task, says so, and runs nothing, also where that failed. With another command,
     /// directory or option it is an error
-    #[arg(long, value_name = "KEY", value_parser = key)]
+    #[arg(long, value_name = "KEY", value_parser = key, allow_negative_numbers = true)]
     pub key: Option<String>,
 
     /// Print the id of the task to standard output, say on standard error how to see and stop it, and leave the job alone
@@ -331,6 +335,58 @@ mod tests {
         for line in [&["run", "--detatch", "true"][..], &["run", "-x"]] {
             parse(line).expect_err("it is a slip of the finger");
         }
+    }
+
+    #[test]
+    fn the_options_of_a_command_come_before_those_of_all() {
+        let mut program = Cli::command();
+        program.build();
+        for name in ["run", "serve", "show", "ask"] {
+            let command = program.find_subcommand_mut(name).expect("there is one");
+            let help = command.render_long_help().to_string();
+            let (own, all) = help.split_once(OF_ALL).expect("there is a heading");
+            assert!(
+                !own.contains("--data-dir <") && !own.contains("--config <"),
+                "{help}"
+            );
+            assert!(
+                all.contains("--data-dir <") && all.contains("--config <"),
+                "{help}"
+            );
+            let options = all
+                .lines()
+                .map(str::trim_start)
+                .filter(|line| line.starts_with("--"));
+            assert_eq!(options.count(), 2, "{help}");
+        }
+    }
+
+    #[test]
+    fn a_negative_number_is_a_value_and_no_option() {
+        let mut program = Cli::command();
+        program.build();
+        let is_path = |name: &str| ["data-dir", "config", "cwd"].contains(&name);
+        for command in program.get_subcommands() {
+            let options = command.get_arguments();
+            let options = options.filter(|option| option.get_action().takes_values());
+            for name in options
+                .filter_map(clap::Arg::get_long)
+                .filter(|name| !is_path(name))
+            {
+                let line = [command.get_name(), &format!("--{name}"), "-1"];
+                if let Err(error) = parse(&line) {
+                    let kind = error.kind();
+                    assert_ne!(
+                        kind,
+                        clap::error::ErrorKind::UnknownArgument,
+                        "{line:?}: {error}"
+                    );
+                }
+            }
+        }
+        let error = parse(&["serve", "--sync-limit", "-1"]).expect_err("it is out of range");
+        let words = "give whole seconds, 0 to 3600";
+        assert!(error.to_string().contains(words), "{error}");
     }
 
     #[test]

@@ -58,16 +58,31 @@ pub struct AskOptions {
     pub integer: bool,
 
     /// Ask for one of several values, one option each; the person sees the title, if there is one
-    #[arg(long, group = "kind", value_name = "VALUE[=TITLE]")]
+    #[arg(
+        long,
+        group = "kind",
+        value_name = "VALUE[=TITLE]",
+        allow_negative_numbers = true
+    )]
     pub choice: Vec<String>,
 
     /// Ask for a field of this name, one option each; a type is text, number, integer, boolean, or choices such as `a|b`.
     /// A `?` behind the name, which has no `=` in it, makes it optional
-    #[arg(long, group = "kind", value_name = "NAME[?]:TYPE[:TITLE]")]
+    #[arg(
+        long,
+        group = "kind",
+        value_name = "NAME[?]:TYPE[:TITLE]",
+        allow_negative_numbers = true
+    )]
     pub field: Vec<String>,
 
     /// Ask the person to open this page, http or https; nothing that is typed there comes back
-    #[arg(long, group = "kind", value_name = "URL")]
+    #[arg(
+        long,
+        group = "kind",
+        value_name = "URL",
+        allow_negative_numbers = true
+    )]
     pub url: Option<String>,
 
     /// Let the person pick any number of the choices, whose values then have no comma
@@ -75,16 +90,16 @@ pub struct AskOptions {
     pub several: bool,
 
     /// What is suggested; NAME=VALUE with --field, one option each; with --several, one option each or commas between
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
     pub default: Vec<String>,
 
     /// Let the person leave the field empty
     #[arg(long)]
     pub optional: bool,
 
-    /// How long to wait, such as 90, 10m or 1.5h: after it, the default is the answer where there is one [default: for
-    /// ever]
-    #[arg(long, value_name = "DURATION", value_parser = duration(DEADLINE))]
+    /// How long to wait, such as 90, 10m or 1h30m: after it, the default is the answer where there is one. The message says
+    /// until when [default: for ever]
+    #[arg(long, value_name = "DURATION", value_parser = duration(DEADLINE), allow_hyphen_values = true)]
     pub deadline: Option<Duration>,
 
     /// Print the answer as JSON in any case
@@ -133,8 +148,8 @@ pub struct AnswerOptions {
     /// The task's id, as `run` printed it
     pub id: String,
 
-    /// Which question, where the job asks several; `show ID --json` has the keys
-    #[arg(long, value_name = "KEY")]
+    /// Which question, where the job asks several; `show ID` lists them behind their keys
+    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
     pub key: Option<String>,
 
     /// Accept, with the defaults of all fields that are not set
@@ -146,7 +161,8 @@ pub struct AnswerOptions {
     pub decline: bool,
 
     /// Accept with this value for a field, one option each; several values of one field have commas between them, or one
-    /// option each. `--set NAME=` is an empty text. Where `ask` names no field, it is called `answer`
-    #[arg(long, value_name = "NAME=VALUE", value_parser = field, conflicts_with = "decline")]
+    /// option each. `--set NAME=` is an empty text or none of several values, and leaves out any other field that is optional. Where
+    /// `ask` names no field, it is called `answer`
+    #[arg(long, value_name = "NAME=VALUE", value_parser = field, conflicts_with = "decline", allow_negative_numbers = true)]
     pub set: Vec<(String, String)>,
 }
