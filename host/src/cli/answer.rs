@@ -1,18 +1,21 @@
 //! `backburner answer`: tell a job what it asks, as a client does whose user sits at a terminal, or as a script.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 
 use super::client::{Client, Interruption};
 use super::earlier::Earlier;
-use super::field::{Choice, Field, Kind};
+use super::field::{Choice, Field, Kind, in_words};
 use super::inside_arguments::AnswerOptions;
-use super::question::{Asked, Question};
+use super::json::Json;
+use super::question::{Asked, Need, Question, is_unprintable, overview};
 use super::task::Task;
 use super::terminal::ReadError;
 use super::{Place, exit_code, terminal, wrong_usage};
@@ -23,6 +26,9 @@ const MISFIT: &str = "the last answer did not fit: ";
 
 /// What a person types to decline.
 const DECLINE: &str = "/decline";
+
+/// What a person types to leave out a field.
+const SKIP: &str = "/skip";
 
 /// Answers what a task asks.
 ///
@@ -102,27 +108,26 @@ fn open(client: &mut Client, id: &str) -> anyhow::Result<Vec<Question>> {
 fn wanted(questions: Vec<Question>, options: &AnswerOptions) -> anyhow::Result<Vec<Question>> {
     let id = &options.id;
     anyhow::ensure!(!questions.is_empty(), "task {id} asks nothing");
-    let keys: Vec<String> = questions.iter().map(|it| it.key.clone()).collect();
-    let keys = keys.join(", ");
+    let list = overview(&questions);
     if let Some(key) = &options.key {
         let found: Vec<Question> = questions.into_iter().filter(|it| it.key == *key).collect();
         anyhow::ensure!(
             !found.is_empty(),
-            "task {id} does not ask {key:?}, but {keys}"
+            "task {id} asks nothing that has the key {key:?}; what it asks, behind its key:\n{list}"
         );
         return Ok(found);
     }
     let is_one_answer = options.accept || !options.set.is_empty() || options.decline;
     anyhow::ensure!(
         questions.len() == 1 || !is_one_answer,
-        "task {id} asks several questions: name one of them with --key, which is one of {keys}"
+        "task {id} asks several questions: name one of them with --key, which stands before it:\n{list}"
     );
     Ok(questions)
 }
 
 /// Sends an answer, and finds out whether it fits: the acknowledgement does not say. Nor does it say that the question was
 /// not open any more, so that is looked at just before. What happens between the two nobody can tell.
-fn send(client: &mut Client, id: &str, question: &Question, answer: &Value) -> anyhow::Result<()> {
+fn send(client: &mut Client, id: &str, question: &Question, answer: &Answer) -> anyhow::Result<()> {
     let key = &question.key;
     let is_open = |client: &mut Client| -> anyhow::Result<bool> {
         Ok(open(client, id)?.iter().any(|it| it.key == *key))
@@ -136,7 +141,10 @@ fn send(client: &mut Client, id: &str, question: &Question, answer: &Value) -> a
     client.pause(Duration::ZERO)?;
     client.request(
         "tasks/update",
-        json!({"taskId": id, "inputResponses": {key: answer}}),
+        Update {
+            task_id: id,
+            input_responses: BTreeMap::from([(key.as_str(), answer)]),
+        },
     )?;
     if !is_open(client)? {
         terminal::say("the answer was sent, and the question is not open any more");
@@ -152,25 +160,61 @@ fn send(client: &mut Client, id: &str, question: &Question, answer: &Value) -> a
     )
 }
 
+/// The parameters of `tasks/update`.
+///
+/// *Source:* SEP-2663, Task Update Requests.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Update<'a> {
+    task_id: &'a str,
+    input_responses: BTreeMap<&'a str, &'a Answer>,
+}
+
+/// What a person says.
+///
+/// *Source:* MCP 2026-07-28, Elicitation, Response Actions.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(tag = "action", rename_all = "lowercase")]
+enum Answer {
+    Accept {
+        /// Of a page there is none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<Content>,
+    },
+    Decline,
+}
+
+/// What is filled in, by the name of the field.
+type Content = BTreeMap<String, Json>;
+
 /// The answer that the options say.
-fn scripted(question: &Question, options: &AnswerOptions) -> Result<Value, String> {
+fn scripted(question: &Question, options: &AnswerOptions) -> Result<Answer, String> {
     if options.decline {
-        return Ok(json!({ "action": "decline" }));
+        return Ok(Answer::Decline);
     }
-    let mut content = Map::new();
+    let mut content = Content::new();
+    let mut left_out = Vec::new();
     for (name, text) in said(question, &options.set)? {
-        let value = named(question, &name)?.read(&text);
+        let field = named(question, &name)?;
+        if text.is_empty()
+            && is_left_out_by_nothing(&field.kind)
+            && question.need(&name) == Need::Optional
+        {
+            left_out.push(name);
+            continue;
+        }
+        let value = field.read(&text);
         let value =
             value.map_err(|right| format!("--set {} does not fit: {right}", set(&name, &text)))?;
         content.insert(name, value);
     }
     for (name, field) in &question.fields {
         match &field.default {
-            _ if content.contains_key(name) => {}
+            _ if content.contains_key(name) || left_out.contains(name) => {}
             Some(default) => {
-                content.insert(name.clone(), default.clone());
+                content.insert(name.clone(), default.clone().into());
             }
-            None if question.required.contains(name) => {
+            None if question.need(name) == Need::Required => {
                 return Err(format!(
                     "the field {} has to be set: --set {}",
                     shell_word(name),
@@ -181,6 +225,12 @@ fn scripted(question: &Question, options: &AnswerOptions) -> Result<Value, Strin
         }
     }
     Ok(accepted(question, content))
+}
+
+/// Whether nothing behind `--set NAME=` is no value of such a field: a text may be empty, and of several values there may
+/// be none.
+fn is_left_out_by_nothing(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Text | Kind::Several(_))
 }
 
 /// What is said of each field. Of one that takes several values each may be said by itself; any other is said once.
@@ -231,40 +281,35 @@ fn set(name: &str, value: &str) -> String {
     }
 }
 
-fn accepted(question: &Question, content: Map<String, Value>) -> Value {
-    let mut answer = json!({ "action": "accept" });
-    if question.page.is_none() {
-        answer["content"] = Value::Object(content);
+fn accepted(question: &Question, content: Content) -> Answer {
+    Answer::Accept {
+        content: question.page.is_none().then_some(content),
     }
-    answer
 }
 
 /// Asks the person; `None` where the question is to stay open.
-fn asked(question: &Question) -> anyhow::Result<Option<Value>> {
+fn asked(question: &Question) -> anyhow::Result<Option<Answer>> {
     terminal::say(&question.message.replace(is_unprintable, " "));
     terminal::say(&format!(
         "({DECLINE} declines, Ctrl-D leaves the question open; never type a secret here)"
     ));
-    if let Some(page) = &question.page {
-        terminal::say(&format!("open this page: {page}"));
+    if let Some(page) = question.to_open() {
+        terminal::say(&page);
     }
-    let declined = || Ok(Some(json!({ "action": "decline" })));
+    let declined = || Ok(Some(Answer::Decline));
     if question.fields.is_empty() {
         let agreement = Field::of(Kind::Boolean);
         return Ok(match value("agree", &agreement, Need::Required)? {
-            Typed::Value(Value::Bool(true)) => Some(accepted(question, Map::new())),
+            Typed::Value(agreed) if agreed.text() == "true" => {
+                Some(accepted(question, Content::new()))
+            }
             Typed::End => None,
             _ => return declined(),
         });
     }
-    let mut content = Map::new();
+    let mut content = Content::new();
     for (name, field) in &question.fields {
-        let need = if question.required.contains(name) {
-            Need::Required
-        } else {
-            Need::Optional
-        };
-        match value(name, field, need)? {
+        match value(name, field, question.need(name))? {
             Typed::Value(value) => {
                 content.insert(name.clone(), value);
             }
@@ -279,7 +324,7 @@ fn asked(question: &Question) -> anyhow::Result<Option<Value>> {
 /// What a person typed for a field.
 #[derive(Debug, PartialEq)]
 enum Typed {
-    Value(Value),
+    Value(Json),
     /// It is left empty.
     Nothing,
     Decline,
@@ -287,16 +332,9 @@ enum Typed {
     End,
 }
 
-/// Whether a field may be left empty.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
-    Required,
-    Optional,
-}
-
 /// Asks for one field until what is typed fits.
 fn value(name: &str, field: &Field, need: Need) -> anyhow::Result<Typed> {
-    let prompt = prompt(name, field);
+    let prompt = prompt(name, field, need);
     loop {
         terminal::say(&prompt);
         let line = terminal::read_line().map_err(|error| match error {
@@ -317,6 +355,11 @@ fn value(name: &str, field: &Field, need: Need) -> anyhow::Result<Typed> {
 fn read(name: &str, field: &Field, need: Need, line: &str) -> Result<Typed, String> {
     match line {
         DECLINE => Ok(Typed::Decline),
+        SKIP if need == Need::Optional => Ok(Typed::Nothing),
+        SKIP => Err(format!(
+            "this cannot be left out; for the text {SKIP} leave (Ctrl-D), and answer by --set {}",
+            set(name, SKIP)
+        )),
         "" => by_enter(name, field, need),
         text => field.read(text).map(Typed::Value),
     }
@@ -326,7 +369,7 @@ fn read(name: &str, field: &Field, need: Need, line: &str) -> Result<Typed, Stri
 /// often means nothing by it; but where the field says that a text may be empty, it is that.
 fn by_enter(name: &str, field: &Field, need: Need) -> Result<Typed, String> {
     match (&field.default, &field.kind) {
-        (Some(default), _) => Ok(Typed::Value(default.clone())),
+        (Some(default), _) => Ok(Typed::Value(default.clone().into())),
         (None, _) if need == Need::Optional => Ok(Typed::Nothing),
         (None, Kind::Text) if field.min_length != Some(0) => Err(format!(
             "give a text; for an empty one leave (Ctrl-D), and answer by --set {}",
@@ -337,7 +380,7 @@ fn by_enter(name: &str, field: &Field, need: Need) -> Result<Typed, String> {
 }
 
 /// What is asked for, and what may be typed.
-fn prompt(name: &str, field: &Field) -> String {
+fn prompt(name: &str, field: &Field, need: Need) -> String {
     let title = field.title.as_deref().unwrap_or(name);
     let kind = match &field.kind {
         Kind::Text => String::new(),
@@ -348,9 +391,13 @@ fn prompt(name: &str, field: &Field) -> String {
         Kind::Several(choices) => format!(" (some of {}, with commas between)", listed(choices)),
     };
     let description = field.description.as_ref().map(|text| format!(": {text}"));
-    let default = field.default.as_ref().map(|default| match default {
-        Value::String(text) => format!(" [{text}]"),
-        other => format!(" [{other}]"),
+    let default = field.default.as_ref().map(|default| {
+        // Without one Enter leaves it out.
+        let skip = match need {
+            Need::Optional => format!(" ({SKIP} leaves it out)"),
+            Need::Required => String::new(),
+        };
+        format!(" [{}]{skip}", in_words(default))
     });
     let line = format!(
         "{title}{kind}{}{}:",
@@ -366,11 +413,6 @@ fn listed(choices: &[Choice]) -> String {
         _ => choice.value.clone(),
     });
     each.collect::<Vec<_>>().join(", ")
-}
-
-/// A job's words may contain anything; lines of a message stay.
-fn is_unprintable(character: char) -> bool {
-    character.is_control() && character != '\n'
 }
 
 #[cfg(test)]

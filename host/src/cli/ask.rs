@@ -9,12 +9,13 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use serde::Deserialize;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::form::{Form, Printed};
 use super::inside_arguments::{AskOptions, ProgressOptions};
+use super::json::Json;
 use super::{exit_code, terminal, wrong_usage};
+use crate::clock::now_ms;
 use crate::data_dir::{self, DataDir};
 use crate::environment::variable;
 use crate::jobs::Inside;
@@ -33,8 +34,7 @@ const NOBODY: &str = "null";
 #[derive(Deserialize)]
 struct Answer {
     action: Action,
-    #[serde(default)]
-    content: Value,
+    content: Option<Json>,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -53,14 +53,15 @@ pub(super) fn ask(data_dir: Option<&Path>, options: &AskOptions) -> anyhow::Resu
     // A limit on the size of files is then an error of the write like any other.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     let deadline = options.deadline.map(|wait| Instant::now() + wait);
-    let form = Form::of(options).map_err(anyhow::Error::msg)?;
+    let form = Form::of(options, now_ms()).map_err(anyhow::Error::msg)?;
     let asker = inside(data_dir)?
         .ask(form.text())
         .context("the question cannot be asked")?;
     let answer = match asker.wait(deadline)? {
         Some(answer) => answer,
         None => {
-            let default = form.default_answer().map(|answer| answer.to_string());
+            let default = form.default_content();
+            let default = default.map(|it| format!(r#"{{"action":"accept","content":{it}}}"#));
             asker.conclude(default.as_deref().unwrap_or(NOBODY))?
         }
     };
@@ -78,7 +79,7 @@ pub(super) fn ask(data_dir: Option<&Path>, options: &AskOptions) -> anyhow::Resu
             } else {
                 Printed::Bare
             };
-            if let Some(text) = form.printed(&answer.content, printed) {
+            if let Some(text) = form.printed(answer.content.as_ref(), printed) {
                 terminal::print(&text)?;
             }
             exit_code::SUCCESS.into()

@@ -115,7 +115,7 @@ fn tools(server: &Server) -> anyhow::Result<Vec<Tool>> {
         .build()?;
     let client = server.client(Principal::new("check")?);
     let request = client::message(1, "tools/list", json!({}));
-    let reply = runtime.block_on(client.message(request.to_string()));
+    let reply = runtime.block_on(client.message(request));
     let reply: Value = serde_json::from_str(&reply.unwrap_or_default())?;
     let tools = Vec::deserialize(&reply["result"]["tools"]);
     tools.with_context(|| format!("the component does not list its tools: {reply}"))

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -159,7 +159,11 @@ impl Client {
     ///
     /// # Errors
     /// Any other [`ClientError`].
-    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, ClientError> {
+    pub(super) fn request(
+        &mut self,
+        method: &str,
+        params: impl Serialize,
+    ) -> Result<Value, ClientError> {
         let result = self.request_text(method, params)?;
         serde_json::from_str(result.get()).map_err(ClientError::Malformed)
     }
@@ -168,7 +172,7 @@ impl Client {
     pub(super) fn request_text(
         &mut self,
         method: &str,
-        params: Value,
+        params: impl Serialize,
     ) -> Result<Box<RawValue>, ClientError> {
         let id = self.post(method, params)?;
         let give_up_at = Instant::now() + REPLY_DEADLINE;
@@ -187,7 +191,11 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::Unable`] and [`ClientError::Gone`].
-    pub(super) fn post(&mut self, method: &str, params: Value) -> Result<u64, ClientError> {
+    pub(super) fn post(
+        &mut self,
+        method: &str,
+        params: impl Serialize,
+    ) -> Result<u64, ClientError> {
         self.last_id += 1;
         let id = self.last_id;
         self.send(&message(id, method, params))?;
@@ -220,7 +228,7 @@ impl Client {
         }
     }
 
-    fn send(&mut self, message: &Value) -> Result<(), ClientError> {
+    fn send(&mut self, message: &str) -> Result<(), ClientError> {
         // A server that has ended closes the pipe: an error of the write says no more than that.
         let sent = self
             .input
@@ -283,11 +291,11 @@ impl Drop for Client {
     }
 }
 
-/// A request with what this revision wants every request to say of its client.
+/// A request as JSON, with what this revision wants every request to say of its client. Its parameters have members.
 ///
 /// *Source:* MCP 2026-07-28, Base Protocol, `_meta`; SEP-2663, Capability Negotiation.
-pub(super) fn message(id: u64, method: &str, mut params: Value) -> Value {
-    params["_meta"] = json!({
+pub(super) fn message(id: u64, method: &str, params: impl Serialize) -> String {
+    let meta = json!({
         "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
         "io.modelcontextprotocol/clientInfo": {
             "name": "backburner", "version": env!("CARGO_PKG_VERSION"),
@@ -297,7 +305,30 @@ pub(super) fn message(id: u64, method: &str, mut params: Value) -> Value {
             "extensions": {"io.modelcontextprotocol/tasks": {}},
         },
     });
-    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+    let request = Request {
+        jsonrpc: "2.0",
+        id,
+        method,
+        params: Params { own: params, meta },
+    };
+    serde_json::to_string(&request)
+        .expect("members have names, and all of their values can be written")
+}
+
+#[derive(Serialize)]
+struct Request<'a, P> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: Params<P>,
+}
+
+#[derive(Serialize)]
+struct Params<P> {
+    #[serde(flatten)]
+    own: P,
+    #[serde(rename = "_meta")]
+    meta: Value,
 }
 
 /// Whether this is a notification; what is no message at all is none.

@@ -3,7 +3,9 @@
 //! *Source:* MCP 2026-07-28, Elicitation, Requested Schema.
 
 use serde::Deserialize;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
+
+use super::json::Json;
 
 /// What a person fills in.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -112,17 +114,17 @@ impl Field {
     ///
     /// # Errors
     /// What would be right.
-    pub(super) fn read(&self, text: &str) -> Result<Value, String> {
+    pub(super) fn read(&self, text: &str) -> Result<Json, String> {
         match &self.kind {
-            Kind::Text => Ok(text.into()),
-            Kind::Number => number(text).ok_or_else(|| "give a number, such as 2.5".to_owned()),
-            Kind::Integer => whole(text).ok_or_else(|| "give a whole number".to_owned()),
+            Kind::Text => Ok(json!(text).into()),
+            Kind::Number => number(text),
+            Kind::Integer => whole(text),
             Kind::Boolean => match text.to_lowercase().as_str() {
-                "true" | "yes" | "y" => Ok(true.into()),
-                "false" | "no" | "n" => Ok(false.into()),
+                "true" | "yes" | "y" => Ok(json!(true).into()),
+                "false" | "no" | "n" => Ok(json!(false).into()),
                 _ => Err("give yes or no".to_owned()),
             },
-            Kind::One(choices) => pick(choices, text).map(Value::from),
+            Kind::One(choices) => pick(choices, text).map(|value| json!(value).into()),
             Kind::Several(choices) => {
                 let parts = text
                     .split(',')
@@ -136,7 +138,7 @@ impl Field {
                         values.push(value);
                     }
                 }
-                Ok(values.into())
+                Ok(json!(values).into())
             }
         }
     }
@@ -207,12 +209,47 @@ fn pick(choices: &[Choice], text: &str) -> Result<String, String> {
     })
 }
 
-fn number(text: &str) -> Option<Value> {
-    whole(text).or_else(|| Some(Number::from_f64(text.parse().ok()?)?.into()))
+/// A value in words, as a person would type it.
+pub(super) fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Array(values) if values.is_empty() => "none".to_owned(),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(in_words).collect();
+            values.join(", ")
+        }
+        other => other.to_string(),
+    }
 }
 
-fn whole(text: &str) -> Option<Value> {
-    text.parse::<i64>().ok().map(Value::from)
+fn number(text: &str) -> Result<Json, String> {
+    let number = Json::number(text).ok_or("give a number, such as 2.5")?;
+    // Of one that is larger no reader could make anything.
+    let is_finite = |value: f64| value.is_finite();
+    if !number.text().parse().is_ok_and(is_finite) {
+        return Err(format!(
+            "give a number from {:e} to {:e}",
+            f64::MIN,
+            f64::MAX
+        ));
+    }
+    Ok(number)
+}
+
+/// The least and the greatest whole number that the server takes.
+const LEAST: i128 = i64::MIN as i128;
+const GREATEST: i128 = u64::MAX as i128;
+
+fn whole(text: &str) -> Result<Json, String> {
+    let number = Json::number(text).filter(|it| !it.text().contains(['.', 'e', 'E']));
+    let number = number.ok_or("give a whole number")?;
+    let is_in_range = |value: i128| (LEAST..=GREATEST).contains(&value);
+    if !number.text().parse().is_ok_and(is_in_range) {
+        return Err(format!("give a whole number from {LEAST} to {GREATEST}"));
+    }
+    Ok(number)
 }
 
 #[cfg(test)]
@@ -249,26 +286,62 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_read_as_what_the_field_has() {
-        let read = |kind: Kind, text: &str| Field::of(kind).read(text).ok();
-        assert_eq!(read(Kind::Text, "1"), Some(json!("1")));
-        assert_eq!(read(Kind::Number, "2.5"), Some(json!(2.5)));
-        assert_eq!(read(Kind::Number, "2"), Some(json!(2)));
+        let read = |kind: Kind, text: &str| Some(Field::of(kind).read(text).ok()?.to_string());
+        let is = |json: &str| Some(json.to_owned());
+        assert_eq!(read(Kind::Text, "1"), is("\"1\""));
+        assert_eq!(read(Kind::Number, "2.50"), is("2.50"));
+        assert_eq!(read(Kind::Number, "2"), is("2"));
+        assert_eq!(read(Kind::Number, ".3"), is("0.3"));
         assert_eq!(read(Kind::Number, "nan"), None);
+        assert_eq!(read(Kind::Integer, "-17"), is("-17"));
         assert_eq!(read(Kind::Integer, "2.5"), None);
-        assert_eq!(read(Kind::Boolean, "Yes"), Some(json!(true)));
+        assert_eq!(read(Kind::Boolean, "Yes"), is("true"));
         assert_eq!(read(Kind::Boolean, "1"), None);
+    }
+
+    #[test]
+    fn a_number_that_is_too_large_is_told_what_would_not_be() {
+        let read = |kind: Kind, text: &str| Field::of(kind).read(text);
+        for right in ["18446744073709551615", "-9223372036854775808"] {
+            read(Kind::Integer, right).expect("it is just small enough");
+        }
+        for large in [
+            "18446744073709551616",
+            "-9223372036854775809",
+            &"9".repeat(60),
+        ] {
+            let error = read(Kind::Integer, large).expect_err("it is too large");
+            let words = "give a whole number from -9223372036854775808 to 18446744073709551615";
+            assert_eq!(error, words);
+        }
+        let error = read(Kind::Number, "1e400").expect_err("it is too large");
+        assert!(error.starts_with("give a number from -1.79"), "{error}");
+    }
+
+    #[test]
+    fn values_are_said_as_they_are_typed() {
+        for (value, words) in [
+            (json!("a b"), "a b"),
+            (json!(["a", "c"]), "a, c"),
+            (json!([]), "none"),
+            (json!(true), "yes"),
+            (json!(2.5), "2.5"),
+        ] {
+            assert_eq!(in_words(&value), words);
+        }
     }
 
     #[test]
     fn a_choice_has_a_value_a_title_and_a_number() {
         let choices = || vec![choice("r", Some("Red")), choice("1", None)];
-        let one = |text: &str| Field::of(Kind::One(choices())).read(text).ok();
+        let read = |kind: Kind, text: &str| Some(Field::of(kind).read(text).ok()?.value());
+        let one = |text: &str| read(Kind::One(choices()), text);
         assert_eq!(one("r"), Some(json!("r")));
         assert_eq!(one("Red"), Some(json!("r")));
         assert_eq!(one("1"), Some(json!("1")));
         assert_eq!(one("2"), Some(json!("1")));
         assert_eq!(one("0"), None);
-        let several = |text: &str| Field::of(Kind::Several(choices())).read(text).ok();
+        let several = |text: &str| read(Kind::Several(choices()), text);
         assert_eq!(several("1, Red"), Some(json!(["1", "r"])));
         assert_eq!(several("r,1,Red,2"), Some(json!(["r", "1"])));
         assert_eq!(several(""), Some(json!([])));

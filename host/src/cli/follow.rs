@@ -9,7 +9,7 @@ use serde_json::json;
 use super::client::{Client, Interruption};
 use super::task::{Status, Task};
 use super::terminal::{Progress, Telling};
-use super::{answer_command, terminal};
+use super::{answer_command, question, terminal};
 
 /// How often to ask where the server does not say.
 const USUAL_INTERVAL_MS: u64 = 1000;
@@ -62,6 +62,9 @@ fn follow_showing(
         if asks && !has_told {
             progress.clear();
             terminal::say(&format!("{}; answer by: {answer_command}", task.message()));
+            if let Some(details) = question::details(&task.whole) {
+                terminal::say(&details);
+            }
             progress.said(&task.message());
         }
         has_told = asks;

@@ -1,11 +1,14 @@
 //! What a job asks, as the command line says it. Pure.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::field::{Choice, Field, Kind};
+use super::field::{Choice, Field, Kind, in_words};
 use super::inside_arguments::AskOptions;
+use super::json::Json;
+use super::moment;
 
 /// How long a message may be, in characters, with what `--deadline` adds to it; what the server takes.
 const MESSAGE_CHARS: usize = 4000;
@@ -46,16 +49,16 @@ struct Named {
 }
 
 impl Form {
-    /// Reads the options.
+    /// Reads the options at `now`, in milliseconds since 1970.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub(super) fn of(options: &AskOptions) -> Result<Self, String> {
+    pub(super) fn of(options: &AskOptions, now: u64) -> Result<Self, String> {
         let form = Self {
             message: options.message.clone(),
             subject: subject(options)?,
         };
-        let note = options.deadline.map(|deadline| form.note(deadline));
+        let note = options.deadline.map(|deadline| form.note(deadline, now));
         let note = note.unwrap_or_default();
         let (added, written) = (note.chars().count(), form.message.chars().count());
         let is_blank = |it: char| it.is_whitespace() || it.is_control();
@@ -94,43 +97,44 @@ impl Form {
         )
     }
 
-    /// The answer that it suggests; `None` where something is left to fill in, or where nobody can agree to it but a
-    /// person.
-    pub(super) fn default_answer(&self) -> Option<Value> {
-        let fields = self.fields();
-        if fields.is_empty() {
-            return None;
-        }
-        let mut content = Map::new();
+    /// The content of the answer that it suggests; `None` where something is left to fill in, or where nobody can agree to
+    /// it but a person.
+    pub(super) fn default_content(&self) -> Option<Json> {
+        let mut content = BTreeMap::new();
         for Named {
             name,
             field,
             is_required,
-        } in fields
+        } in self.fields()
         {
             match &field.default {
                 Some(default) => {
-                    content.insert(name.clone(), default.clone());
+                    content.insert(name.clone(), Json::from(default.clone()));
                 }
                 None if *is_required => return None,
                 None => {}
             }
         }
         // Nothing at all is no answer.
-        (!content.is_empty()).then(|| json!({ "action": "accept", "content": content }))
+        (!content.is_empty()).then(|| content.into())
     }
 
     /// What is printed of an answer's content; `None` where there is nothing to print.
-    pub(super) fn printed(&self, content: &Value, as_json: Printed) -> Option<String> {
-        match (&self.subject, as_json) {
-            (Subject::One(field), Printed::Json) => Some(content[&field.name].to_string()),
-            (Subject::One(field), Printed::Bare) => Some(bare(&content[&field.name])),
+    pub(super) fn printed(&self, content: Option<&Json>, how: Printed) -> Option<String> {
+        let of_one = |field: &Named| content.and_then(|content| content.member(&field.name));
+        match (&self.subject, how) {
+            (Subject::One(field), Printed::Json) => {
+                Some(of_one(field).map_or("null".to_owned(), |value| value.to_string()))
+            }
+            (Subject::One(field), Printed::Bare) => {
+                Some(of_one(field).as_ref().map(bare).unwrap_or_default())
+            }
             (Subject::Several(fields), Printed::Bare) if fields.is_empty() => None,
             (Subject::Page(_), Printed::Bare) => None,
-            (Subject::Several(_) | Subject::Page(_), _) => Some(match content {
-                Value::Null => "{}".to_owned(),
-                content => content.to_string(),
-            }),
+            (Subject::Several(_) | Subject::Page(_), _) => {
+                let given = content.filter(|content| content.text() != "null");
+                Some(given.map_or("{}".to_owned(), |content| content.to_string()))
+            }
         }
     }
 
@@ -142,22 +146,48 @@ impl Form {
         }
     }
 
-    /// What is added to the message: a person who reads the question has to know until when, and what happens then.
-    fn note(&self, deadline: Duration) -> String {
-        let then = match self.default_answer() {
-            Some(answer) => match self.printed(&answer["content"], Printed::Bare) {
-                Some(text) => format!("the answer is {}", shortened(&text)),
-                None => "nothing is answered".to_owned(),
-            },
-            None => "there is no answer".to_owned(),
+    /// What is added to the message: a person who reads the question has to know until when, also where that is later, and
+    /// what happens then.
+    fn note(&self, deadline: Duration, now: u64) -> String {
+        let then = match (&self.subject, self.default_content().is_some()) {
+            (_, false) => "there is no answer".to_owned(),
+            (Subject::Several(fields), true) => {
+                let defaults = fields.iter().filter_map(|it| {
+                    let title = it.field.title.as_ref().unwrap_or(&it.name);
+                    let default = in_words(it.field.default.as_ref()?);
+                    Some(format!("{title}: {default}"))
+                });
+                let defaults: Vec<String> = defaults.collect();
+                format!("the answer is {}", shortened(&defaults.join("; ")))
+            }
+            (_, true) => {
+                let defaults = self
+                    .fields()
+                    .iter()
+                    .filter_map(|it| it.field.default.as_ref());
+                let default: String = defaults.map(in_words).collect();
+                format!("the answer is {}", shortened(&one_line(&default)))
+            }
         };
-        let within = match deadline.as_secs() {
-            0 => format!("{} ms", deadline.as_millis()),
-            seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
-            seconds => format!("{seconds} s"),
-        };
-        format!("\n(if nobody answers within {within}, {then})")
+        let wait_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
+        let until = moment::in_words(now.saturating_add(wait_ms));
+        let within = lasting(deadline);
+        format!("\n(if nobody answers by {until}, {within} after this was asked, {then})")
     }
+}
+
+/// How long something lasts, in its largest unit that leaves nothing over.
+fn lasting(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if duration.subsec_millis() > 0 {
+        return format!("{} ms", duration.as_millis());
+    }
+    let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min")];
+    let fitting = units.iter().find(|(unit, _)| seconds % unit == 0);
+    fitting.map_or_else(
+        || format!("{seconds} s"),
+        |(unit, name)| format!("{} {name}", seconds / unit),
+    )
 }
 
 /// The beginning of a long text.
@@ -178,12 +208,16 @@ pub(super) enum Printed {
 }
 
 /// A value as a shell takes it, in one line.
-fn bare(value: &Value) -> String {
-    match value {
+fn bare(json: &Json) -> String {
+    match json.value() {
         Value::Null => String::new(),
-        Value::String(text) => text.replace(char::is_control, " "),
-        other => other.to_string(),
+        Value::String(text) => one_line(&text),
+        _ => json.to_string(),
     }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 fn subject(options: &AskOptions) -> Result<Subject, String> {
@@ -370,6 +404,7 @@ fn is_name(name: &str) -> bool {
 
 fn read_default(field: &Field, text: &str) -> Result<Value, String> {
     let read = field.read(text);
+    let read = read.map(|json| json.value());
     read.map_err(|right| format!("--default {text:?} does not fit: {right}"))
 }
 

@@ -25,7 +25,8 @@ Without an option for what is asked, it asks for agreement only.
 Never ask for passwords, keys, tokens or other secrets: what is typed passes through the client and its model. Have \
 the person enter them on a page of your own instead, with --url: of what is typed there, nothing comes back.
 
-Output: the answer, in one line. Of one field, its value as it is; of several fields, and with --json, JSON.
+Output: the answer, in one line. Of one field, its value as it is, a number as it was written; of several fields, and with \
+--json, JSON.
 
 Exit status:
   0   the person accepted
@@ -137,7 +138,8 @@ pub struct ProgressOptions {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 In a terminal it shows what the job asks, and asks for each field: Enter alone takes the default that is shown, leaves out \
-an optional field, and picks none of several values; a text that is required is asked for again. A script says the answer by options. \
+an optional field that has none, and picks none of several values; a text that is required is asked for again. `/skip` leaves \
+out an optional field, and `/decline` declines. A script says the answer by options. \
 One of several choices is called by its value, its title, or its number in the list, from 1.
 
 Exit status: 0 where everything was answered; 125 where a question was left open (Ctrl-D) or is not open any more, the task \

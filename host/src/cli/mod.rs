@@ -19,6 +19,7 @@ mod form;
 mod help;
 mod input;
 mod inside_arguments;
+mod json;
 mod moment;
 mod output;
 mod plain;

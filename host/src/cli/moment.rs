@@ -14,6 +14,33 @@ pub(super) fn parse(text: &str) -> Option<u64> {
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milliseconds)
 }
 
+/// A moment in milliseconds since 1970 as a person reads it: in UTC, since nobody knows where, and with whole seconds.
+pub(super) fn in_words(ms: u64) -> String {
+    const DAY_SECONDS: u64 = 24 * 60 * 60;
+    let seconds = ms / 1000;
+    let (year, month, day) = date(seconds / DAY_SECONDS);
+    let second = seconds % DAY_SECONDS;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+/// The date that is so many days after 1970-01-01, which is no more than the last one of the year 9999.
+fn date(days: u64) -> (u64, u64, u64) {
+    // Not too late, since no year has more days, and little too early.
+    let mut year = (1970 + days / 366).min(9999);
+    let starts_by =
+        |year, month| days_since_1970(year, month, 1).is_some_and(|start| start <= days);
+    while starts_by(year + 1, 1) {
+        year += 1;
+    }
+    let month = (1..=12)
+        .rev()
+        .find(|&month| starts_by(year, month))
+        .unwrap_or(1);
+    let start = days_since_1970(year, month, 1).unwrap_or(days);
+    (year, month, (days - start + 1).min(31))
+}
+
 /// Exactly `N` numbers, of at most four digits each.
 fn numbers<'a, const N: usize>(parts: impl Iterator<Item = &'a str>) -> Option<[u64; N]> {
     let numbers: Vec<u64> = parts
@@ -57,6 +84,22 @@ mod tests {
         for (text, ms) in right {
             assert_eq!(parse(text), Some(ms), "{text}");
         }
+    }
+
+    #[test]
+    fn moments_are_said_in_utc() {
+        for (ms, words) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_868_799_999, "2000-02-29 23:59:59 UTC"),
+            (1_785_242_096_789, "2026-07-28 12:34:56 UTC"),
+            (1_798_761_599_999, "2026-12-31 23:59:59 UTC"),
+            (1_798_761_600_000, "2027-01-01 00:00:00 UTC"),
+            (253_402_300_799_999, "9999-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(in_words(ms), words);
+        }
+        // What is later than any calendar is still said.
+        assert!(in_words(u64::MAX).starts_with("9999-12-31 "));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::field::Field;
@@ -31,6 +32,78 @@ pub(super) struct Question {
     pub(super) fields: Vec<(String, Field)>,
     /// What has to be filled in.
     pub(super) required: Vec<String>,
+}
+
+/// Whether a field may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    Required,
+    Optional,
+}
+
+/// How much of a question is shown in a list, in characters: enough to know which one it is.
+const SHOWN_CHARS: usize = 100;
+
+impl Question {
+    /// Whether the field of this name may be left out.
+    pub(super) fn need(&self, name: &str) -> Need {
+        if self.required.iter().any(|required| required == name) {
+            Need::Required
+        } else {
+            Need::Optional
+        }
+    }
+
+    /// What is to be done about its page, where it has one.
+    pub(super) fn to_open(&self) -> Option<String> {
+        let page = self.page.as_ref()?.replace(char::is_control, " ");
+        Some(format!("open this page: {page}"))
+    }
+
+    /// The beginning of its message, in one line.
+    fn in_short(&self) -> String {
+        let line = self.message.replace(char::is_control, " ");
+        match line.char_indices().nth(SHOWN_CHARS) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    }
+}
+
+/// What a person needs to know of a task's questions beside its status message: the page to open, and of several ones what
+/// each of them is; `None` where that is nothing.
+pub(super) fn details(task: &Value) -> Option<String> {
+    // Of what cannot be read nothing more can be said.
+    let asked = Asked::deserialize(task).ok()?;
+    let questions: Vec<Question> = asked
+        .input_requests
+        .0
+        .into_iter()
+        .map(Question::from)
+        .collect();
+    match questions.as_slice() {
+        [] => None,
+        [only] => only.to_open(),
+        several => Some(format!(
+            "it asks, behind the key of each question:\n{}",
+            overview(several)
+        )),
+    }
+}
+
+/// What is asked, a line each, behind its key.
+pub(super) fn overview(questions: &[Question]) -> String {
+    let lines = questions.iter().map(|question| {
+        let page = question.to_open().map(|page| format!(" ({page})"));
+        let page = page.unwrap_or_default();
+        format!("  {}  {}{page}", question.key, question.in_short())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A job's words may contain anything; lines of a message stay.
+pub(super) fn is_unprintable(character: char) -> bool {
+    character.is_control() && character != '\n'
 }
 
 #[derive(Debug, Deserialize)]
@@ -118,6 +191,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -136,6 +211,41 @@ mod tests {
         assert_eq!((first.key.as_str(), names), ("b", vec!["z", "a"]));
         assert_eq!(first.required, ["a"]);
         assert_eq!(second.page.as_deref(), Some("https://example.org/"));
+    }
+
+    #[test]
+    fn several_questions_are_shown_with_their_keys_and_pages() {
+        let question = |key: &str, message: &str, page: Option<&str>| Question {
+            key: key.to_owned(),
+            message: message.to_owned(),
+            page: page.map(str::to_owned),
+            fields: Vec::new(),
+            required: Vec::new(),
+        };
+        let long = "x".repeat(101);
+        let questions = [
+            question("a", "Sure?\n\u{1b}[2J", None),
+            question("b", &long, Some("https://example.org/")),
+        ];
+        let lines = format!(
+            "  a  Sure?  [2J\n  b  {}… (open this page: https://example.org/)",
+            &long[1..]
+        );
+        assert_eq!(overview(&questions), lines);
+    }
+
+    #[test]
+    fn a_page_is_named_and_so_is_each_of_several_questions() {
+        let page = json!({"params": {"message": "m", "url": "https://example.org/"}});
+        let form = json!({"params": {"message": "n"}});
+        let told = |asked: Value| details(&json!({ "inputRequests": asked }));
+        let open = "open this page: https://example.org/";
+        assert_eq!(told(json!({ "a": page })).as_deref(), Some(open));
+        assert_eq!(told(json!({ "a": form })), None);
+        let both = told(json!({ "a": page, "b": form }));
+        let list = format!("it asks, behind the key of each question:\n  a  m ({open})\n  b  n");
+        assert_eq!(both, Some(list));
+        assert_eq!(details(&json!({"status": "working"})), None);
     }
 
     #[test]

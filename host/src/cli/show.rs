@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::earlier::Earlier;
 use super::task::{Status, Task};
-use super::{Place, ShowOptions, answer_command, terminal};
+use super::{Place, ShowOptions, answer_command, question, terminal};
 
 /// Shows a task.
 ///
@@ -21,6 +21,9 @@ pub(super) fn show(place: Place<'_>, options: &ShowOptions) -> anyhow::Result<Ex
     }
     terminal::say(&state(&task));
     if task.status == Status::InputRequired {
+        if let Some(details) = question::details(&task.whole) {
+            terminal::say(&details);
+        }
         terminal::say(&format!(
             "answer by: {}",
             answer_command(place.data_dir, &options.id)

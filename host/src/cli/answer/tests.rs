@@ -1,4 +1,11 @@
+use serde_json::Value;
+
 use super::*;
+
+/// An answer as it is sent.
+fn sent(answer: Answer) -> String {
+    serde_json::to_string(&answer).expect("it can be written")
+}
 
 fn question(properties: &Value, required: &Value) -> Question {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
@@ -29,9 +36,13 @@ fn a_script_sets_fields_and_takes_the_defaults_of_the_others() {
         "c": { "type": "string" },
     });
     let question = question(&properties, &json!(["a", "b"]));
-    let content = |set: &[&str]| scripted(&question, &options(set));
-    let accepted = json!({ "action": "accept", "content": { "a": 1, "b": true } });
-    assert_eq!(content(&["a=1"]), Ok(accepted));
+    let content = |set: &[&str]| scripted(&question, &options(set)).map(sent);
+    let accepted = |a: &str| {
+        Ok(format!(
+            r#"{{"action":"accept","content":{{"a":{a},"b":true}}}}"#
+        ))
+    };
+    assert_eq!(content(&["a=1"]), accepted("1"));
     for wrong in [&[][..], &["a="], &["a=x"], &["d=1"]] {
         content(wrong).expect_err(&format!("{wrong:?}"));
     }
@@ -44,8 +55,8 @@ fn a_field_is_set_once_unless_it_takes_several_values() {
         "s": { "type": "array", "items": { "type": "string", "enum": ["x", "y", "z"] } },
     });
     let question = question(&properties, &json!([]));
-    let content = |set: &[&str]| scripted(&question, &options(set));
-    let several = json!({ "action": "accept", "content": { "s": ["z", "x"] } });
+    let content = |set: &[&str]| scripted(&question, &options(set)).map(sent);
+    let several = r#"{"action":"accept","content":{"s":["z","x"]}}"#.to_owned();
     assert_eq!(content(&["s=z", "s=x,z"]), Ok(several));
     let twice = content(&["a=1", "a=2"]).expect_err("which one?");
     assert_eq!(twice, "the field a is set twice: give one --set for it");
@@ -93,25 +104,70 @@ fn enter_alone_is_the_default_or_leaves_out_and_is_no_text() {
         enter(field, required).expect_err("it is no text");
     }
     let may_be_empty = json!({ "type": "string", "minLength": 0 });
-    let empty = Ok(Typed::Value(json!("")));
+    let empty = Ok(Typed::Value(json!("").into()));
     assert_eq!(enter(may_be_empty.clone(), required), empty);
     for optional in [text, may_be_empty, json!({ "type": "integer" })] {
         assert_eq!(enter(optional, Need::Optional), Ok(Typed::Nothing));
     }
     for need in [Need::Required, Need::Optional] {
         let suggested = enter(json!({ "type": "string", "default": "d" }), need);
-        assert_eq!(suggested, Ok(Typed::Value(json!("d"))));
+        assert_eq!(suggested, Ok(Typed::Value(json!("d").into())));
     }
     enter(json!({ "type": "integer" }), required).expect_err("it is no number");
     let several = json!({ "type": "array", "items": { "type": "string", "enum": ["a"] } });
-    assert_eq!(enter(several, required), Ok(Typed::Value(json!([]))));
+    assert_eq!(enter(several, required), Ok(Typed::Value(json!([]).into())));
 }
 
 #[test]
 fn an_empty_text_can_be_set() {
     let question = question(&json!({ "a": { "type": "string" } }), &json!(["a"]));
-    let accepted = json!({ "action": "accept", "content": { "a": "" } });
-    assert_eq!(scripted(&question, &options(&["a="])), Ok(accepted));
+    let accepted = r#"{"action":"accept","content":{"a":""}}"#.to_owned();
+    assert_eq!(
+        scripted(&question, &options(&["a="])).map(sent),
+        Ok(accepted)
+    );
+}
+
+#[test]
+fn a_number_is_sent_as_it_was_typed() {
+    let question = question(&json!({ "a": { "type": "number" } }), &json!([]));
+    let accepted = r#"{"action":"accept","content":{"a":1.50}}"#.to_owned();
+    assert_eq!(
+        scripted(&question, &options(&["a=1.50"])).map(sent),
+        Ok(accepted)
+    );
+}
+
+#[test]
+fn an_optional_field_that_has_a_default_can_be_left_out() {
+    let schemas = [
+        json!({ "type": "string", "default": "d" }),
+        json!({ "type": "integer", "default": 3 }),
+        json!({ "type": "boolean", "default": true }),
+        json!({ "type": "string", "enum": ["a", "b"], "default": "a" }),
+        json!({ "type": "array", "items": { "type": "string", "enum": ["a"] }, "default": ["a"] }),
+    ];
+    for schema in &schemas {
+        let field: Field = serde_json::from_value(schema.clone()).expect("it is one");
+        let typed = |need| read("n", &field, need, "/skip");
+        assert_eq!(typed(Need::Optional), Ok(Typed::Nothing), "{schema}");
+        typed(Need::Required).expect_err("it is required");
+        let is_shown = |need| prompt("n", &field, need).ends_with("] (/skip leaves it out):");
+        assert!(
+            is_shown(Need::Optional) && !is_shown(Need::Required),
+            "{schema}"
+        );
+    }
+    // By a script all but those of which nothing may be a value.
+    for schema in &schemas[1..4] {
+        let answer = |required: &Value| {
+            let question = question(&json!({ "a": schema }), required);
+            scripted(&question, &options(&["a="])).map(sent)
+        };
+        let left_out = r#"{"action":"accept","content":{}}"#.to_owned();
+        assert_eq!(answer(&json!([])), Ok(left_out), "{schema}");
+        answer(&json!(["a"])).expect_err("it is required");
+    }
 }
 
 #[test]
@@ -126,13 +182,15 @@ fn several_questions_are_not_answered_at_once_by_a_script() {
         ]
     };
     let error = wanted(two(), &options(&[])).expect_err("which one?");
-    assert!(error.to_string().ends_with("one of k, l"), "{error}");
+    let list = "which stands before it:\n  k  m\n  l  m";
+    assert!(error.to_string().ends_with(list), "{error}");
     let named = |key: &str| AnswerOptions {
         key: Some(key.to_owned()),
         ..options(&[])
     };
     assert_eq!(wanted(two(), &named("l")).map(|it| it.len()).ok(), Some(1));
-    wanted(two(), &named("m")).expect_err("there is none");
+    let error = wanted(two(), &named("m")).expect_err("there is none");
+    assert!(error.to_string().ends_with(":\n  k  m\n  l  m"), "{error}");
     wanted(Vec::new(), &options(&[])).expect_err("there is none");
 }
 
@@ -142,9 +200,20 @@ fn a_prompt_says_what_may_be_typed() {
     let text = prompt(
         "n",
         &field(json!({ "type": "string", "title": "T", "default": "d" })),
+        Need::Required,
     );
     assert_eq!(text, "T [d]:");
+    let several = json!({ "type": "array", "items": { "type": "string", "enum": ["a", "b"] }, "default": ["a", "b"] });
+    let text = prompt("n", &field(several), Need::Required);
+    assert_eq!(text, "n (some of a, b, with commas between) [a, b]:");
+    let agreed = json!({ "type": "boolean", "default": false });
+    let text = prompt("n", &field(agreed), Need::Required);
+    assert_eq!(text, "n (yes or no) [no]:");
     let choices = json!([{ "const": "a", "title": "A" }, { "const": "b", "title": "b" }]);
-    let text = prompt("n", &field(json!({ "type": "string", "oneOf": choices })));
+    let text = prompt(
+        "n",
+        &field(json!({ "type": "string", "oneOf": choices })),
+        Need::Required,
+    );
     assert_eq!(text, "n (one of a = A, b):");
 }

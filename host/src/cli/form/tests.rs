@@ -8,9 +8,12 @@ struct Line {
     options: AskOptions,
 }
 
+/// 2026-07-28 12:00:00 UTC, and half a second.
+const NOON: u64 = 1_785_240_000_500;
+
 fn form(line: &[&str]) -> Result<Form, String> {
     let line = Line::try_parse_from(["ask", "m"].iter().chain(line));
-    Form::of(&line.map_err(|error| error.to_string())?.options)
+    Form::of(&line.map_err(|error| error.to_string())?.options, NOON)
 }
 
 fn right(line: &[&str]) -> Form {
@@ -25,9 +28,9 @@ fn check(line: &[&str], properties: &str, required: &str, default: &Value) {
         form.text(),
         format!(r#"{{"message":"m","requestedSchema":{schema}}}"#)
     );
-    let answer = form.default_answer();
+    let content = form.default_content();
     assert_eq!(
-        answer.map_or(Value::Null, |answer| answer["content"].clone()),
+        content.map_or(Value::Null, |content| content.value()),
         *default
     );
 }
@@ -90,7 +93,7 @@ fn a_page_is_opened_and_not_filled_in() {
     let form = right(&["--url", "https://example.org/"]);
     let text = r#"{"mode":"url","message":"m","url":"https://example.org/"}"#;
     assert_eq!(form.text(), text);
-    assert_eq!(form.default_answer(), None);
+    assert_eq!(form.default_content(), None);
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn what_a_server_would_not_read_is_refused() {
 fn of_message(message: &str, options: &[&str]) -> Result<String, String> {
     let line = ["ask", message];
     let line = Line::try_parse_from(line.iter().chain(options)).expect("it is right");
-    Form::of(&line.options).map(|form| form.message)
+    Form::of(&line.options, NOON).map(|form| form.message)
 }
 
 #[test]
@@ -202,21 +205,55 @@ fn a_long_default_takes_little_of_the_message() {
 #[test]
 fn a_deadline_is_part_of_what_is_asked() {
     let message = |line: &[&str]| right(line).message;
-    let with = message(&["--boolean", "--default", "no", "--deadline", "10m"]);
-    assert_eq!(
-        with,
-        "m\n(if nobody answers within 10 min, the answer is false)"
-    );
-    let without = message(&["--text", "--deadline", "90"]);
-    assert_eq!(
-        without,
-        "m\n(if nobody answers within 90 s, there is no answer)"
-    );
+    for (line, words) in [
+        (
+            &["--boolean", "--default", "no", "--deadline", "10m"][..],
+            "2026-07-28 12:10:00 UTC, 10 min after this was asked, the answer is no",
+        ),
+        (
+            &["--text", "--deadline", "90"],
+            "2026-07-28 12:01:30 UTC, 90 s after this was asked, there is no answer",
+        ),
+        (
+            &["--text", "--deadline", "2d"],
+            "2026-07-30 12:00:00 UTC, 2 d after this was asked, there is no answer",
+        ),
+        (
+            &[
+                "--choice",
+                "a",
+                "--choice",
+                "b",
+                "--several",
+                "--default",
+                "a,b",
+                "--deadline",
+                "1.5h",
+            ],
+            "2026-07-28 13:30:00 UTC, 90 min after this was asked, the answer is a, b",
+        ),
+        (
+            &[
+                "--field",
+                "n:number:How many",
+                "--field",
+                "t?:text",
+                "--default",
+                "n=3",
+                "--deadline",
+                "700ms",
+            ],
+            "2026-07-28 12:00:01 UTC, 700 ms after this was asked, the answer is How many: 3",
+        ),
+    ] {
+        assert_eq!(message(line), format!("m\n(if nobody answers by {words})"));
+    }
 }
 
 #[test]
 fn an_answer_is_printed_in_one_line() {
-    let printed = |line: &[&str], content: Value, how| right(line).printed(&content, how);
+    let printed =
+        |line: &[&str], content: Value, how| right(line).printed(Some(&content.into()), how);
     let is = |text: &str| Some(text.to_owned());
     let text = json!({ "answer": "a\nb" });
     assert_eq!(printed(&["--text"], text.clone(), Printed::Bare), is("a b"));
@@ -241,6 +278,21 @@ fn an_answer_is_printed_in_one_line() {
     );
     assert_eq!(printed(&[], json!({}), Printed::Bare), None);
     assert_eq!(printed(&[], Value::Null, Printed::Json), is("{}"));
+    assert_eq!(right(&[]).printed(None, Printed::Json), is("{}"));
+}
+
+#[test]
+fn a_number_is_printed_as_it_was_answered() {
+    let answered = |name: &str| serde_json::from_str(&format!(r#"{{"{name}":1.50}}"#));
+    let printed = |line: &[&str], name: &str, how| {
+        right(line).printed(Some(&answered(name).expect("it is JSON")), how)
+    };
+    for how in [Printed::Bare, Printed::Json] {
+        let number = printed(&["--number"], "answer", how);
+        assert_eq!(number.as_deref(), Some("1.50"));
+        let field = printed(&["--field", "n:number"], "n", how);
+        assert_eq!(field.as_deref(), Some(r#"{"n":1.50}"#));
+    }
 }
 
 #[test]
