@@ -20,6 +20,7 @@ use super::{
     wrong_usage,
 };
 use crate::clock::now_ms;
+use crate::config;
 use crate::stream::Stream;
 
 /// Runs a command as a job.
@@ -44,7 +45,7 @@ pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitC
     let call = json!({"name": "run", "arguments": arguments(options)?});
     let mut client = Client::start(place)?;
     let called_at = now_ms();
-    let begun = begin(&mut client, call).inspect_err(|error| {
+    let begun = begin(&mut client, place.config, call).inspect_err(|error| {
         // Not where the server is what failed.
         if error.downcast_ref::<ClientError>().is_none() {
             explain_misplaced_option(&words);
@@ -52,7 +53,7 @@ pub(super) fn run(place: Place<'_>, options: RunOptions) -> anyhow::Result<ExitC
     })?;
     let named = name(&begun.id, shape);
     if let Some(key) = key {
-        say_if_earlier(&mut client, &begun.id, &Call { key, called_at });
+        say_if_earlier(&mut client, &begun, &Call { key, called_at });
     }
     if shape == Shape::Id {
         return leave(data_dir, &begun, named);
@@ -101,14 +102,17 @@ struct Call {
     called_at: u64,
 }
 
-/// Says that nothing was started, where the task was there before the call: whoever has mended something and runs it
-/// again would believe that it did not help.
-fn say_if_earlier(client: &mut Client, id: &str, call: &Call) {
+/// Says that nothing was started, where the task is another call's: whoever has mended something and runs it again would
+/// believe that it did not help.
+fn say_if_earlier(client: &mut Client, begun: &Begun, call: &Call) {
     // Without an answer nothing is said; whoever asks next says why there is none.
-    let Ok(task) = Task::fetch(client, id) else {
+    let Ok(task) = Task::fetch(client, &begun.id) else {
         return;
     };
-    if moment::parse(&task.created_at).is_some_and(|created_at| created_at < call.called_at) {
+    // The server does not say it of every task, and two calls may be made at the same moment.
+    let is_older =
+        || moment::parse(&task.created_at).is_some_and(|created_at| created_at < call.called_at);
+    if begun.is_earlier || is_older() {
         terminal::say(&format!(
             "the key {:?} already has this task, created {}: nothing was started now; to run the command again, use \
              a new key",
@@ -290,7 +294,12 @@ struct Begun {
     /// The id of the task. A fast command is answered directly; it is a task all the same.
     id: String,
     state: Beginning,
+    /// Whether the server said that it is an earlier call's.
+    is_earlier: bool,
 }
+
+/// How the server calls the call that a call repeats.
+const EARLIER: &str = "the earlier call with this idempotencyKey";
 
 /// What is known of the command when the call is answered.
 #[derive(Debug, PartialEq, Eq)]
@@ -304,25 +313,34 @@ enum Beginning {
 }
 
 /// Calls the tool. Where a policy wants a person to confirm the command, that is who typed it.
-fn begin(client: &mut Client, call: Value) -> anyhow::Result<Begun> {
+fn begin(client: &mut Client, config: Option<&Path>, call: Value) -> anyhow::Result<Begun> {
     let key = call["arguments"]["idempotencyKey"]
         .as_str()
         .map(str::to_owned);
-    let result = answer(client, call.clone(), key.as_deref())?;
-    let Some(confirmed) = confirmed(call, &result) else {
-        return begun(result);
-    };
-    begun(answer(client, confirmed, key.as_deref())?)
+    let mut answer =
+        |call: Value| answer(client, call).map_err(|error| explain(error, config, key.as_deref()));
+    let result = answer(call.clone())?;
+    match confirmed(call, &result) {
+        Some(confirmed) => begun(answer(confirmed)?),
+        None => begun(result),
+    }
 }
 
-fn answer(client: &mut Client, call: Value, key: Option<&str>) -> anyhow::Result<Value> {
-    client
-        .request("tools/call", call)
-        .map_err(|error| match error {
-            ClientError::Refused { message, .. } => anyhow::anyhow!(refusal(&message, key)),
-            ClientError::Unable | ClientError::Misconfigured => error.into(),
-            error => anyhow::Error::from(error).context(UNKNOWN_START),
-        })
+fn answer(client: &mut Client, call: Value) -> Result<Value, ClientError> {
+    client.request("tools/call", call)
+}
+
+/// Why the call came to nothing, in words for a person.
+fn explain(error: ClientError, config: Option<&Path>, key: Option<&str>) -> anyhow::Error {
+    match error {
+        ClientError::Refused { message, .. } if message.starts_with(NO_RUN) => {
+            let file = config::find(config).ok().and_then(|found| found.file);
+            anyhow::anyhow!(switched_off(file.as_deref()))
+        }
+        ClientError::Refused { message, .. } => anyhow::anyhow!(refusal(&message, key)),
+        ClientError::Unable | ClientError::Misconfigured => error.into(),
+        error => anyhow::Error::from(error).context(UNKNOWN_START),
+    }
 }
 
 /// The same call with a yes to everything that it was answered with; `None` where that was no question.
@@ -346,20 +364,24 @@ const UNKNOWN_START: &str =
     "it is not known whether the command was started, so look for it before you run it again";
 
 /// How the server begins to say that it offers no `run`.
-const NO_RUN: &str = "unknown tool: run,";
-
-/// Why that is, and what a person can do.
-const SWITCHED_OFF: &str = "the configuration file has `enabled = false` in its table `run`, which holds here too: \
-    `backburner --config /dev/null run` runs the command without the file, and `backburner check` names it";
-
-/// What the server refused a call with. That its job has failed may be news of an earlier call: the answer does not say.
 ///
 /// *Source:* MCP 2026-07-28, Tools, Error Handling, for a tool that is not there.
+const NO_RUN: &str = "unknown tool: run,";
+
+/// That the server offers no `run`, since this file says so, and what a person can do.
+fn switched_off(file: Option<&Path>) -> String {
+    let file = file.map_or("the configuration file".to_owned(), |file| {
+        file.display().to_string()
+    });
+    format!(
+        "`run` is switched off: {file} has `enabled = false` in its table `[run]`, which holds here too; \
+         `backburner --config /dev/null run` runs the command without that file"
+    )
+}
+
+/// What the server refused a call with. That its job has failed may be news of an earlier call: the answer does not say.
 fn refusal(message: &str, key: Option<&str>) -> String {
     let words = plain(message);
-    if words.starts_with(NO_RUN) {
-        return format!("{words}; {SWITCHED_OFF}");
-    }
     match key {
         // What is wrong with the server has nothing to do with a key.
         Some(key) if words.contains("--key") => format!(
@@ -370,10 +392,14 @@ fn refusal(message: &str, key: Option<&str>) -> String {
 }
 
 fn begun(result: Value) -> anyhow::Result<Begun> {
+    let is_earlier = |words: &str| words.contains(EARLIER);
     if result["resultType"] == "task" {
+        let task = Task::parse(result)?;
+        let words = task.status_message.as_deref();
         return Ok(Begun {
-            id: Task::parse(result)?.task_id,
             state: Beginning::Working,
+            is_earlier: words.is_some_and(is_earlier),
+            id: task.task_id,
         });
     }
     let result =
@@ -387,7 +413,11 @@ fn begun(result: Value) -> anyhow::Result<Begun> {
     } else {
         Beginning::Ended
     };
-    Ok(Begun { id, state })
+    Ok(Begun {
+        id,
+        state,
+        is_earlier: is_earlier(result.words()),
+    })
 }
 
 #[cfg(test)]
@@ -521,6 +551,41 @@ mod tests {
         assert!(with_key.starts_with(words), "{with_key}");
         assert!(with_key.contains("\"k\" was used before"), "{with_key}");
         assert_eq!(refusal("the disk is full", Some("k")), "the disk is full");
+    }
+
+    #[test]
+    fn a_task_of_an_earlier_call_is_known_by_the_servers_words() {
+        let is_earlier = |result: Value| begun(result).expect("it has an id").is_earlier;
+        let handle = |message: &str| json!({"resultType": "task", "taskId": "a", "status": "working", "statusMessage": message});
+        let words =
+            "l: the earlier call with this idempotencyKey started the job; nothing was run now";
+        assert!(is_earlier(handle(words)));
+        assert!(!is_earlier(handle("l: the job was started")));
+        let direct = |text: &str| {
+            let content = json!([{"type": "text", "text": text}]);
+            json!({"content": content, "structuredContent": {"taskId": "a", "exitCode": 0}})
+        };
+        let words = "This is the result of the earlier call with this idempotencyKey, started then; nothing was run now.";
+        assert!(is_earlier(direct(&format!("exit code 0\n{words}\n\na"))));
+        assert!(
+            !is_earlier(direct(&format!("exit code 0\n\n{words}"))),
+            "it is output"
+        );
+    }
+
+    #[test]
+    fn a_run_that_is_switched_off_names_the_file() {
+        let refused = || ClientError::Refused {
+            code: -32602,
+            message: "unknown tool: run, the tools are a, b".to_owned(),
+        };
+        let words = switched_off(Some(Path::new("/a/b.toml")));
+        assert!(
+            words.starts_with("`run` is switched off: /a/b.toml has "),
+            "{words}"
+        );
+        let explained = explain(refused(), Some(Path::new("/dev/null")), None).to_string();
+        assert!(!explained.contains("unknown tool"), "{explained}");
     }
 
     #[test]

@@ -259,3 +259,23 @@ fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
     assert_eq!(nowhere.stderr, words, "once, and to a person");
     assert_eq!(nowhere.stdout, "");
 }
+
+#[test]
+fn a_job_that_is_lost_at_once_is_named() {
+    let dir = TestDir::new();
+    // It is known within a fraction of a second; on a machine that is too busy the task is named before.
+    until(PATIENCE, "it to be known in time", || {
+        let run = backburner(&dir, &["run", "kill -KILL $PPID; sleep 60"]);
+        assert_eq!(run.status, Some(125), "{run:?}");
+        let Some((_, named)) = run.stderr.split_once("backburner: task ") else {
+            return Err(run.stderr);
+        };
+        let (id, why) = named.split_once(" failed: ").expect("the words are ours");
+        assert!(
+            why.starts_with("the process that supervised the job was killed"),
+            "{why}"
+        );
+        assert_eq!(show_json(&dir, id)["status"], "failed");
+        Ok(())
+    });
+}

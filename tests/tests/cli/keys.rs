@@ -58,3 +58,21 @@ fn a_key_whose_task_still_runs_is_said() {
     assert!(again.stderr.contains("already has this task"), "{again:?}");
     backburner(&dir, &["cancel", first.stdout.trim()]);
 }
+
+#[test]
+fn of_two_calls_at_the_same_moment_one_is_said_to_have_started_nothing() {
+    let dir = TestDir::new();
+    for (number, line) in ["true", "sleep 0.3"].into_iter().enumerate() {
+        let key = number.to_string();
+        let run = || backburner(&dir, &["run", "--key", &key, line]);
+        let both = std::thread::scope(|scope| {
+            let other = scope.spawn(run);
+            [run(), other.join().expect("it does not panic")]
+        });
+        assert_eq!(task_id(&both[0]), task_id(&both[1]));
+        let told = both
+            .each_ref()
+            .map(|run| run.stderr.contains("already has this task"));
+        assert_ne!(told[0], told[1], "{line}: {both:?}");
+    }
+}

@@ -157,6 +157,23 @@ fn a_file_that_leaves_no_tool_says_why() {
 }
 
 #[test]
+fn a_run_that_is_switched_off_is_told_with_the_file_that_does_it() {
+    let dir = TestDir::new();
+    let others = "[[tools]]\nname = 'a'\ndescription = 'd'\nprogram = ['true']\n";
+    write(&file(&dir), &format!("run.enabled = false\n{others}"));
+    let run = backburner(&dir, &["run", "true"]);
+    assert_eq!(run.status, Some(125), "{run:?}");
+    let words = format!(
+        "backburner: `run` is switched off: {} has `enabled = false`",
+        file(&dir).display()
+    );
+    assert!(run.stderr.starts_with(&words), "{run:?}");
+    assert!(!run.stderr.contains("unknown tool"), "{run:?}");
+    let without = backburner(&dir, &["run", "--config", "/dev/null", "true"]);
+    assert_eq!(without.status, Some(0), "{without:?}");
+}
+
+#[test]
 fn a_program_that_is_not_there_is_noted_and_no_error() {
     let dir = TestDir::new();
     let tool = |name: &str, program: &str| {
