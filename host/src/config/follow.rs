@@ -94,7 +94,7 @@ impl Follower {
         configure: impl FnOnce(&str) -> Result<(), PoolError>,
     ) -> Option<News> {
         self.seen = self.something_new(file)?;
-        Some(match self.take_up(configure) {
+        Some(match self.take_up(file, configure) {
             Ok(()) => News::Holds,
             Err(reason) => News::Unusable(reason),
         })
@@ -116,13 +116,17 @@ impl Follower {
     }
 
     /// Configures with what was seen.
-    fn take_up(&self, configure: impl FnOnce(&str) -> Result<(), PoolError>) -> Result<(), String> {
+    fn take_up(
+        &self,
+        file: &Path,
+        configure: impl FnOnce(&str) -> Result<(), PoolError>,
+    ) -> Result<(), String> {
         let text = match &self.seen {
             Sight::Text(text) => text,
             Sight::Nothing(reason) => return Err(reason.clone()),
         };
         if text.trim().is_empty() {
-            return Err(EMPTY.to_owned());
+            return Err(format!("{}: {EMPTY}", file.display()));
         }
         let json = self.source.json(text).map_err(|error| error.to_string())?;
         configure(&json).map_err(|error| match error {
@@ -134,7 +138,7 @@ impl Follower {
 
 /// Why an empty file does not count: it is likely one that is about to be written, or was cut off by a full disk.
 const EMPTY: &str =
-    "the file is empty, which counts as a mistake: write a comment if nothing is to be configured";
+    "is empty, which counts as a mistake: write a comment if nothing is to be configured";
 
 impl Sight {
     fn of(file: &Path) -> Self {

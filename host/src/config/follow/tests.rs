@@ -97,9 +97,9 @@ fn a_broken_text_is_told_with_its_place_and_configures_nobody() {
 fn a_file_that_is_empty_or_gone_configures_nobody() {
     let mut scene = Scene::new();
     let news = scene.write("");
-    scene.assert_unusable(news, "is empty");
+    scene.assert_unusable(news, "file: is empty, ");
     let news = scene.write(" \n");
-    scene.assert_unusable(news, "is empty");
+    scene.assert_unusable(news, "file: is empty, ");
     fs::remove_file(&scene.file).expect("it is there");
     let news = scene.look();
     scene.assert_unusable(news, "no such file");
