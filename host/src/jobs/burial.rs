@@ -122,7 +122,14 @@ impl Burial<'_> {
         let started_at = self.started_at(remains)?;
         // Where nobody knows, it is from this boot if it was made in it.
         let same_boot = remains.same_boot.unwrap_or(started_at >= clock::boot_ms());
-        let kind = if condition != Condition::Reserved && self.directory.has_outcome_aside()? {
+        let is_missing = || -> io::Result<bool> {
+            // A supervisor takes the reserve away when its outcome has its name, and never before.
+            let has_ended = !self.directory.has_reserve()?;
+            Ok(has_ended && same_boot && condition == Condition::Whole)
+        };
+        let kind = if condition != Condition::Reserved
+            && (self.directory.has_outcome_aside()? || is_missing()?)
+        {
             // It may have ended long ago, by itself.
             Loss::Files
         } else {

@@ -98,6 +98,11 @@ impl JobDirectory {
         }
     }
 
+    /// Whether the room for an outcome is still there: where it is not, there was an outcome.
+    pub(crate) fn has_reserve(&self) -> io::Result<bool> {
+        Ok(self.stat(RESERVE)?.is_some())
+    }
+
     /// Whether the outcome is another file than the reserve, and that is there.
     fn is_beside_reserve(&self) -> io::Result<bool> {
         let (reserve, outcome) = (self.stat(RESERVE)?, self.stat(OUTCOME)?);

@@ -277,12 +277,7 @@ fn an_outcome_that_was_damaged_is_a_loss_and_not_an_error_for_ever() {
         let (id, _) = lab.run(&shell("echo done"));
         damage.apply(&lab.directory(id).join("outcome.json"));
         let outcome = outcome(&lab, id);
-        // Of one that is not there nobody knows that there was one.
-        let kind = match damage {
-            Damage::Deleted => Loss::Supervisor,
-            _ => Loss::Files,
-        };
-        assert_eq!(outcome.end, lost(kind), "{damage:?}");
+        assert_eq!(outcome.end, lost(Loss::Files), "{damage:?}");
         assert_eq!(lab.outcome(id), outcome, "it never changes");
         assert_eq!(lab.text(id), "done\n");
     }
