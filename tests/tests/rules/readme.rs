@@ -81,6 +81,37 @@ fn the_readme_names_every_subcommand_and_flag() {
     assert_none("the README names what the program has", &problems);
 }
 
+/// The names in the first column of the table below a heading.
+fn members<'a>(text: &'a str, heading: &str) -> Vec<&'a str> {
+    let (_, section) = text.split_once(heading).expect("the heading is there");
+    let lines = section.lines().skip_while(|line| !line.starts_with('|'));
+    let rows = lines.take_while(|line| line.starts_with('|'));
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    // Every second part is between two backticks.
+    cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect()
+}
+
+#[test]
+fn the_readme_names_every_member_of_run_and_of_tools() {
+    let readme = readme();
+    let wit = std::fs::read_to_string(workspace().join("wit/README.md")).expect("there is one");
+    let tables = [
+        ("### `run`", "member of `[run]`"),
+        ("### `tools`", "member of `[[tools]]`"),
+    ];
+    let mut problems = Vec::new();
+    for (heading, table) in tables {
+        let named = members(&readme, &format!("\n| {table} | what it is |\n"));
+        let missing = members(&wit, &format!("\n{heading}\n"))
+            .into_iter()
+            .filter(|it| !named.contains(it));
+        problems.extend(missing.map(|member| format!("the {table} {member}")));
+    }
+    assert_none("the README names what a file may have", &problems);
+}
+
 /// The lines of the script for CI, each word apart.
 fn ci_lines() -> Vec<Vec<String>> {
     let script = workspace().join(".ci/run");
