@@ -13,6 +13,10 @@ use super::values::{Lasting, duration, key, label, variable, whole};
 /// The longest message that a client may send, in bytes, unless the person says otherwise.
 const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
+/// Under which heading the help has the options of every command, behind those of the one that is explained: between them
+/// they would be in the way.
+const OF_ALL: &str = "Options of every command";
+
 /// Put slow shell commands on the back burner: an MCP server whose jobs outlive it.
 ///
 /// Without a command this is a stdio server (as `serve` is), to be started by an MCP client; where its standard input is a
@@ -27,7 +31,7 @@ pub struct Cli {
     /// The directory is created where it is missing, and closed to other users. Servers that use the same directory
     /// see the same tasks. The user's state directory is $XDG_STATE_HOME/backburner or ~/.local/state/backburner, on
     /// macOS ~/Library/Application Support/backburner. Of two, one before the command and one behind it, the second counts.
-    #[arg(long, global = true, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
+    #[arg(long, global = true, help_heading = OF_ALL, value_name = "DIR", value_parser = clap::value_parser!(PathBuf))]
     pub data_dir: Option<PathBuf>,
 
     /// The file that configures the server and its tools [default: $BACKBURNER_CONFIG, else the first one found]
@@ -37,7 +41,7 @@ pub struct Cli {
     /// ~/.config/backburner, on macOS in ~/Library/Application Support/backburner. `backburner check` says which one that
     /// is, and `--config /dev/null` is none. Give one to `show`, `cancel` and `answer` only if it is needed: they look for
     /// none.
-    #[arg(long, global = true, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
+    #[arg(long, global = true, help_heading = OF_ALL, value_name = "FILE", value_parser = clap::value_parser!(PathBuf))]
     pub config: Option<PathBuf>,
 
     /// What to do; `None` for a stdio server.
@@ -110,13 +114,6 @@ pub struct ServeOptions {
     #[arg(long, value_name = "MILLISECONDS", value_parser = whole("milliseconds", 0..=60_000), allow_negative_numbers = true)]
     pub direct_limit: Option<u64>,
 
-    /// The longest message that is accepted, in bytes, 1024 to 16777216 (16 MiB)
-    #[arg(
-        long, value_name = "N", default_value_t = MAX_MESSAGE_BYTES,
-        value_parser = whole("bytes", 1024..=16 * 1024 * 1024).try_map(usize::try_from), allow_negative_numbers = true
-    )]
-    pub max_message_bytes: usize,
-
     /// How long a job that is stopped may take to end by itself before it is killed, 0 to 600 [default: 5]
     #[arg(long, value_name = "SECONDS", value_parser = whole("seconds", 0..=600), allow_negative_numbers = true)]
     pub grace: Option<u64>,
@@ -125,6 +122,13 @@ pub struct ServeOptions {
     /// [default: 67108864 (64 MiB)]
     #[arg(long, value_name = "BYTES", value_parser = whole("bytes", 4096..=1 << 40), allow_negative_numbers = true)]
     pub output_limit: Option<u64>,
+
+    /// The longest message that is accepted, in bytes, 1024 to 16777216 (16 MiB)
+    #[arg(
+        long, value_name = "N", default_value_t = MAX_MESSAGE_BYTES,
+        value_parser = whole("bytes", 1024..=16 * 1024 * 1024).try_map(usize::try_from), allow_negative_numbers = true
+    )]
+    pub max_message_bytes: usize,
 }
 
 impl Default for ServeOptions {
@@ -330,6 +334,30 @@ mod tests {
     fn an_unknown_option_is_not_taken_for_the_command() {
         for line in [&["run", "--detatch", "true"][..], &["run", "-x"]] {
             parse(line).expect_err("it is a slip of the finger");
+        }
+    }
+
+    #[test]
+    fn the_options_of_a_command_come_before_those_of_all() {
+        let mut program = Cli::command();
+        program.build();
+        for name in ["run", "serve", "show", "ask"] {
+            let command = program.find_subcommand_mut(name).expect("there is one");
+            let help = command.render_long_help().to_string();
+            let (own, all) = help.split_once(OF_ALL).expect("there is a heading");
+            assert!(
+                !own.contains("--data-dir <") && !own.contains("--config <"),
+                "{help}"
+            );
+            assert!(
+                all.contains("--data-dir <") && all.contains("--config <"),
+                "{help}"
+            );
+            let options = all
+                .lines()
+                .map(str::trim_start)
+                .filter(|line| line.starts_with("--"));
+            assert_eq!(options.count(), 2, "{help}");
         }
     }
 

@@ -347,12 +347,7 @@ fn a_recycled_process_id_is_left_alone_in_the_same_boot_too() {
     let lab = Lab::new();
     let (id, directory) = without_outcome(&lab);
     let mut stranger = Stranger::with_the_number_of(&directory);
-    assert_eq!(
-        lab.outcome(id).end,
-        End::Lost {
-            kind: Loss::Supervisor
-        }
-    );
+    assert_eq!(lab.outcome(id).end, End::Lost { kind: Loss::Files });
     assert!(stranger.runs(), "a stranger is left alone");
 }
 
@@ -376,7 +371,7 @@ fn the_numbers_of_another_container_are_nobodys() {
         let text = fs::read_to_string(&record).expect("it is there");
         assert!(text.contains(&member), "{text}");
         fs::write(&record, text.replace(&member, &said)).expect("it is writable");
-        let kind = Loss::Supervisor;
+        let kind = Loss::Files;
         assert_eq!(lab.outcome(id).end, End::Lost { kind }, "{said}");
         assert_eq!(process.runs(), !is_killed, "{said}");
     }

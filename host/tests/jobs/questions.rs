@@ -67,7 +67,7 @@ fn a_job_goes_on_with_the_answer() {
     check("ask m --text", YES, "yes\nstatus 0\n");
     let accepted = r#"{"action":"accept","content":{"b":1,"a":true}}"#;
     let fields = "ask m --field b:integer --field a:boolean";
-    check(fields, accepted, "{\"a\":true,\"b\":1}\nstatus 0\n");
+    check(fields, accepted, "{\"b\":1,\"a\":true}\nstatus 0\n");
     check("ask m", r#"{"action":"accept","content":{}}"#, "status 0\n");
     let page = "ask m --url https://example.org/";
     check(page, r#"{"action":"accept"}"#, "status 0\n");

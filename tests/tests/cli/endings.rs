@@ -41,11 +41,16 @@ fn a_timeout_may_be_a_fraction() {
     let run = backburner(&dir, &["run", "--timeout", "0.5", "sleep 60"]);
     assert_eq!(run.status, Some(124), "{run:?}");
     assert!(run.stderr.contains("its timeout of 500 ms"), "{run:?}");
-    let run = backburner(&dir, &["run", "--ttl", "0.5h", "true"]);
-    assert_eq!(show_json(&dir, &task_id(&run))["ttlMs"], 30 * 60 * 1000);
+    for (ttl, minutes) in [("0.5h", 30), ("1h30m", 90)] {
+        let run = backburner(&dir, &["run", "--ttl", ttl, "true"]);
+        assert_eq!(
+            show_json(&dir, &task_id(&run))["ttlMs"],
+            minutes * 60 * 1000
+        );
+    }
     let wrong = backburner(&dir, &["run", "--timeout", "0.5x", "true"]);
     assert_eq!(wrong.status, Some(2), "{wrong:?}");
-    assert!(wrong.stderr.contains("such as 90, 90s, 0.5s"), "{wrong:?}");
+    assert!(wrong.stderr.contains("such as 90, 0.5s, 10m"), "{wrong:?}");
 }
 
 /// A run that is followed in the background.

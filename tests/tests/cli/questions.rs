@@ -285,6 +285,93 @@ fn a_default_may_be_negative() {
     assert_eq!(ended(&dir, &id), (0.into(), "-5\n".to_owned()));
 }
 
+#[test]
+fn a_person_leaves_out_an_optional_field_that_has_a_default() {
+    let dir = TestDir::new();
+    let asked = "Which? --integer --default 3 --optional --json";
+    let id = start(&dir, asked);
+    let mut person = Person::asked(&dir, &id);
+    person.sees("(a whole number) [3] (/skip leaves it out):");
+    person.types("/skip\n");
+    assert_eq!(person.leaves("the answer was sent"), 0);
+    assert_eq!(ended(&dir, &id), (0.into(), "null\n".to_owned()));
+    let id = start(&dir, asked);
+    let left_out = backburner(&dir, &["answer", &id, "--set", "answer="]);
+    assert_eq!(left_out.status, Some(0), "{left_out:?}");
+    assert_eq!(ended(&dir, &id), (0.into(), "null\n".to_owned()));
+}
+
+#[test]
+fn a_number_reaches_the_job_as_it_was_typed() {
+    let dir = TestDir::new();
+    let id = start(&dir, "How-much? --number");
+    let mut person = Person::asked(&dir, &id);
+    person.types("1.50\n");
+    assert_eq!(person.leaves("the answer was sent"), 0);
+    assert_eq!(ended(&dir, &id), (0.into(), "1.50\n".to_owned()));
+    let id = start(&dir, "How-much? --field 'a:number' --field b:integer");
+    let values = ["--set", "a=-.50", "--set", "b=12345678901234567890"];
+    let answered = backburner(&dir, &[&["answer", &id][..], &values].concat());
+    assert_eq!(answered.status, Some(0), "{answered:?}");
+    let printed = "{\"a\":-0.50,\"b\":12345678901234567890}\n";
+    assert_eq!(ended(&dir, &id), (0.into(), printed.to_owned()));
+}
+
+#[test]
+fn a_page_to_open_is_named_to_a_person() {
+    let dir = TestDir::new();
+    let asked = "'Sign in' --url https://example.org/sign-in";
+    let id = start(&dir, asked);
+    let page = "\nopen this page: https://example.org/sign-in\n";
+    let shown = backburner(&dir, &["show", &id]);
+    assert!(shown.stderr.contains(page), "{shown:?}");
+    backburner(&dir, &["cancel", &id]);
+    let line = format!("'{}' ask {asked}", binary().display());
+    let run = declining(&dir, &["run", &line]);
+    assert!(run.stderr.contains(page), "{run:?}");
+}
+
+#[test]
+fn what_each_of_several_questions_asks_is_shown_with_its_key() {
+    let dir = TestDir::new();
+    let program = binary();
+    let program = program.display();
+    let line = format!("'{program}' ask 'Delete a?' & '{program}' ask 'Delete b?'; wait");
+    let run = backburner(&dir, &["run", "--detach", &line]);
+    let id = run.stdout.trim();
+    let requests = || show_json(&dir, id)["inputRequests"].take();
+    until(PATIENCE, "both to be asked", || {
+        let requests = requests();
+        let both = requests.as_object().filter(|both| both.len() == 2);
+        both.map(|_| ()).ok_or_else(|| requests.to_string())
+    });
+    let requests = requests();
+    let lines = requests.as_object().expect("it is one").iter();
+    let lines: Vec<String> = lines
+        .map(|(key, request)| {
+            let message = request["params"]["message"].as_str().expect("a text");
+            format!("\n  {key}  {message}\n")
+        })
+        .collect();
+    let declined = backburner(&dir, &["answer", id, "--decline"]);
+    assert_eq!(declined.status, Some(125), "{declined:?}");
+    let shown = backburner(&dir, &["show", id]);
+    for line in &lines {
+        assert!(declined.stderr.contains(line), "{line}: {declined:?}");
+        assert!(shown.stderr.contains(line), "{line}: {shown:?}");
+    }
+    backburner(&dir, &["cancel", id]);
+}
+
+#[test]
+fn a_default_may_be_negative() {
+    let dir = TestDir::new();
+    let id = start(&dir, "How-cold? --integer --default -5");
+    let accepted = backburner(&dir, &["answer", &id, "--accept"]);
+    assert_eq!(accepted.status, Some(0), "{accepted:?}");
+    assert_eq!(ended(&dir, &id), (0.into(), "-5\n".to_owned()));
+}
+
 /// Sees that nobody has answered yet, and that nobody has to any more.
 fn stays_open(dir: &TestDir, id: &str) {
     assert_eq!(show_json(dir, id)["status"], "input_required");

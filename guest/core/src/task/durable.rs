@@ -41,6 +41,10 @@ pub(crate) struct Loaded {
 
 /// What is under a task's key.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is moved a few times in a request, most of which find a task"
+)]
 pub(crate) enum Found {
     /// Nothing.
     Nothing,

@@ -15,6 +15,10 @@ use crate::wording::About;
 /// What can be under `task/<id>`. The tag is the kind and its format number; it comes first, so that what
 /// follows is read in one pass.
 #[derive(Debug, Deserialize)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is moved once, and most records are tasks"
+)]
 pub(crate) enum Stored {
     /// A task.
     #[serde(rename = "task/1", alias = "task/2")]
