@@ -127,7 +127,7 @@ fn a_process_id_that_is_in_use_again_is_left_alone() {
     let scene = Scene::new();
     let mut stranger = Stranger::new();
     let (id, _) = with_a_stale_process_id(&scene, &stranger);
-    assert_failed(&scene.server().task(&id), "supervised");
+    assert_failed(&scene.server().task(&id), "files of the job are missing");
     stranger.assert_alive();
 }
 
