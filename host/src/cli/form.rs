@@ -133,7 +133,7 @@ impl Form {
             (Subject::Page(_), Printed::Bare) => None,
             (Subject::Several(_) | Subject::Page(_), _) => {
                 let given = content.filter(|content| content.text() != "null");
-                Some(given.map_or("{}".to_owned(), |content| content.to_string()))
+                Some(given.map_or("{}".to_owned(), ToString::to_string))
             }
         }
     }
@@ -183,7 +183,7 @@ fn lasting(duration: Duration) -> String {
         return format!("{} ms", duration.as_millis());
     }
     let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min")];
-    let fitting = units.iter().find(|(unit, _)| seconds % unit == 0);
+    let fitting = units.iter().find(|(unit, _)| seconds.is_multiple_of(*unit));
     fitting.map_or_else(
         || format!("{seconds} s"),
         |(unit, name)| format!("{} {name}", seconds / unit),

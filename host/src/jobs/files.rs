@@ -148,7 +148,9 @@ pub(crate) fn is_other_kind(error: &io::Error) -> bool {
 /// Whether the mode or the owner of a file kept it from being opened. All that is ours is made so that neither does:
 /// somebody has changed it.
 pub(crate) fn is_closed(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|cause| cause.is::<Closed>())
+    error
+        .get_ref()
+        .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Closed>)
 }
 
 /// Reads a whole file, as [`read_at_most`], of [`FILE_BYTES`].

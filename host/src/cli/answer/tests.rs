@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::*;
 
 /// An answer as it is sent.
-fn sent(answer: Answer) -> String {
+fn sent(answer: &Answer) -> String {
     serde_json::to_string(&answer).expect("it can be written")
 }
 
@@ -36,7 +36,7 @@ fn a_script_sets_fields_and_takes_the_defaults_of_the_others() {
         "c": { "type": "string" },
     });
     let question = question(&properties, &json!(["a", "b"]));
-    let content = |set: &[&str]| scripted(&question, &options(set)).map(sent);
+    let content = |set: &[&str]| scripted(&question, &options(set)).map(|answer| sent(&answer));
     let accepted = |a: &str| {
         Ok(format!(
             r#"{{"action":"accept","content":{{"a":{a},"b":true}}}}"#
@@ -55,7 +55,7 @@ fn a_field_is_set_once_unless_it_takes_several_values() {
         "s": { "type": "array", "items": { "type": "string", "enum": ["x", "y", "z"] } },
     });
     let question = question(&properties, &json!([]));
-    let content = |set: &[&str]| scripted(&question, &options(set)).map(sent);
+    let content = |set: &[&str]| scripted(&question, &options(set)).map(|answer| sent(&answer));
     let several = r#"{"action":"accept","content":{"s":["z","x"]}}"#.to_owned();
     assert_eq!(content(&["s=z", "s=x,z"]), Ok(several));
     let twice = content(&["a=1", "a=2"]).expect_err("which one?");
@@ -123,7 +123,7 @@ fn an_empty_text_can_be_set() {
     let question = question(&json!({ "a": { "type": "string" } }), &json!(["a"]));
     let accepted = r#"{"action":"accept","content":{"a":""}}"#.to_owned();
     assert_eq!(
-        scripted(&question, &options(&["a="])).map(sent),
+        scripted(&question, &options(&["a="])).map(|answer| sent(&answer)),
         Ok(accepted)
     );
 }
@@ -133,7 +133,7 @@ fn a_number_is_sent_as_it_was_typed() {
     let question = question(&json!({ "a": { "type": "number" } }), &json!([]));
     let accepted = r#"{"action":"accept","content":{"a":1.50}}"#.to_owned();
     assert_eq!(
-        scripted(&question, &options(&["a=1.50"])).map(sent),
+        scripted(&question, &options(&["a=1.50"])).map(|answer| sent(&answer)),
         Ok(accepted)
     );
 }
@@ -162,7 +162,7 @@ fn an_optional_field_that_has_a_default_can_be_left_out() {
     for schema in &schemas[1..4] {
         let answer = |required: &Value| {
             let question = question(&json!({ "a": schema }), required);
-            scripted(&question, &options(&["a="])).map(sent)
+            scripted(&question, &options(&["a="])).map(|answer| sent(&answer))
         };
         let left_out = r#"{"action":"accept","content":{}}"#.to_owned();
         assert_eq!(answer(&json!([])), Ok(left_out), "{schema}");
