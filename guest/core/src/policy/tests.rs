@@ -333,6 +333,14 @@ fn a_script_is_a_file_whose_name_is_known() {
         "arch-chroot -u bob /x <<END\nrm -r x\nEND",
         "curl x | tcsh",
         "capsh --",
+    ] {
+        check(line, "all");
+    }
+}
+
+#[test]
+fn what_a_runner_runs_behind_another_one_may_be_unknown() {
+    for line in [
         "nice sudo $x",
         "timeout 5 sudo \"$x\"",
         "timeout -k 5 5 sudo \"$x\"",
