@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -128,10 +129,19 @@ class Kit:
         return _Instance(self._program, host)
 
 
+# Wasmtime's bindings find out what a value is in a set that all threads share, so that two calls at the same time may
+# take it for nothing that there is. Pauses, which are most of a check, are outside of calls.
+_CALL = threading.Lock()
+
+
 class _Instance:
     """An instance of the kit on a store and jobs that were opened for it."""
 
     def __init__(self, program: Program, host: Host):
+        with _CALL:
+            self._open(program, host)
+
+    def _open(self, program: Program, host: Host) -> None:
         store, self._jobs = host.open()
         linker = Linker(program.engine)
         imports.define(linker, store, self._jobs, lambda function: function)
@@ -143,8 +153,9 @@ class _Instance:
         self._interface = self._instance.get_export_index(self._store, imports.interface("conformance"))
 
     def call(self, name: str, *arguments: Any) -> Any:
-        index = self._instance.get_export_index(self._store, name, self._interface)
-        return self._instance.get_func(self._store, index)(self._store, *arguments)
+        with _CALL:
+            index = self._instance.get_export_index(self._store, name, self._interface)
+            return self._instance.get_func(self._store, index)(self._store, *arguments)
 
     def wait(self, pause: Record) -> None:
         while now_ms() < pause.deadline and all(isinstance(self._jobs.inspect(id), Progress) for id in pause.jobs):
