@@ -118,7 +118,7 @@ impl Jobs for FunctionJobs {
         // The call is a part of it: a function may panic before it gives a future.
         let running = async move { function(output, call).await };
         self.runtime
-            .spawn(accompany(job, running, Limits::new(spec)));
+            .spawn(accompany(Concluded(job), running, Limits::new(spec)));
         Ok(())
     }
 
@@ -182,8 +182,7 @@ impl Limits {
 }
 
 /// Runs a function to its end, or until it is to be stopped. A future stops where it waits, and needs no grace.
-async fn accompany(job: Arc<Job>, running: impl Future<Output = u8>, limits: Limits) {
-    let concluded = Concluded(job);
+async fn accompany(concluded: Concluded, running: impl Future<Output = u8>, limits: Limits) {
     let job = &concluded.0;
     let (end, cause) = tokio::select! {
         code = running => (End::Exited { code }, None),
@@ -194,7 +193,7 @@ async fn accompany(job: Arc<Job>, running: impl Future<Output = u8>, limits: Lim
     job.conclude(end, cause);
 }
 
-/// Sees to it that a job ends, also where its function panics or the runtime ends before it.
+/// Sees to it that a job ends, also where its function panics, or the runtime ends before it or before it has begun.
 struct Concluded(Arc<Job>);
 
 impl Drop for Concluded {

@@ -113,16 +113,23 @@ async fn a_job_of_a_function_that_panicked_can_be_forgotten() {
 
 #[test]
 fn a_job_whose_runtime_ends_is_lost() {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
-    let jobs = jobs(runtime.handle().clone());
-    let id = Uuid::new_v4();
-    jobs.start(id, &spec("patient")).expect("it can be started");
-    drop(runtime);
-    let Ok(State::Ended(outcome)) = jobs.inspect(id) else {
-        panic!("it has ended")
-    };
-    let kind = Loss::Supervisor;
-    assert_eq!(outcome.end, End::Lost { kind });
+    let runtimes = [
+        tokio::runtime::Runtime::new(),
+        // This one runs nothing before it ends.
+        tokio::runtime::Builder::new_current_thread().build(),
+    ];
+    for runtime in runtimes {
+        let runtime = runtime.expect("a runtime can be made");
+        let jobs = jobs(runtime.handle().clone());
+        let id = Uuid::new_v4();
+        jobs.start(id, &spec("patient")).expect("it can be started");
+        drop(runtime);
+        let Ok(State::Ended(outcome)) = jobs.inspect(id) else {
+            panic!("it has ended")
+        };
+        let kind = Loss::Supervisor;
+        assert_eq!(outcome.end, End::Lost { kind });
+    }
 }
 
 #[tokio::test]
