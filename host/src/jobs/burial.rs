@@ -123,7 +123,7 @@ impl Burial<'_> {
         // Where nobody knows, it is from this boot if it was made in it.
         let same_boot = remains.same_boot.unwrap_or(started_at >= clock::boot_ms());
         let is_missing = || -> io::Result<bool> {
-            // A supervisor takes the reserve away when its outcome has its name, and never before.
+            // Whoever writes an outcome takes the reserve away when that has its name, and never before.
             let has_ended = !self.directory.has_reserve()?;
             Ok(has_ended && same_boot && condition == Condition::Whole)
         };
@@ -154,9 +154,9 @@ impl Burial<'_> {
 
     fn conclude(&self, outcome: &Outcome) -> io::Result<()> {
         match self.directory.conclude_once(outcome, self.unique) {
-            Err(error) if files::is_full(&error) => {
-                self.directory.release_reserve()?;
-                self.directory.conclude_once(outcome, self.unique)
+            // Where it is gone, somebody has told the end meanwhile, or has deleted it.
+            Err(error) if files::is_full(&error) && self.directory.has_reserve()? => {
+                self.directory.conclude_in_reserve(outcome)
             }
             other => other,
         }

@@ -5,7 +5,7 @@
 //! A job runs as the same user and can write here what it likes, so an outcome means something only where nobody but us
 //! can have had a reason to write it. A supervisor writes its own into the reserve, gives it the second name and takes the
 //! first one away, all of it while it holds `alive`: who sees that held believes nothing that is written. A burial writes
-//! that the job was lost, and takes the reserve away too. So an outcome beside a reserve has been told to nobody. It is
+//! that the job was lost, into the reserve where the disk is full, and takes the reserve away as the last thing too. So an outcome beside a reserve has been told to nobody. It is
 //! true where it is the reserve itself, or a loss: whoever wrote it was killed before the last step. Any other one is the
 //! job's own work.
 
@@ -238,8 +238,19 @@ impl JobDirectory {
         self.sync_names()
     }
 
-    /// Gives back the room that was reserved for an outcome, for one that is written by somebody else.
-    pub(crate) fn release_reserve(&self) -> io::Result<()> {
+    /// As [`conclude_once`](Self::conclude_once), on a disk without room: into what was reserved, which is there until an
+    /// outcome has its name, also where this is killed or fails in the middle of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WouldBlock`] while another process does this: two that write at once would mix what they write.
+    pub(crate) fn conclude_in_reserve(&self, outcome: &Outcome) -> io::Result<()> {
+        let reserve = self.open_reserve()?;
+        reserve.try_lock()?;
+        self.conclude(outcome)
+    }
+
+    /// Gives back the room that was reserved for an outcome, as there is one.
+    fn release_reserve(&self) -> io::Result<()> {
         files::remove(self.dir(), RESERVE)
     }
 }

@@ -89,6 +89,28 @@ fn nobody_is_told_an_outcome_beside_the_reserve_unless_it_may_be_true() {
 }
 
 #[test]
+fn on_a_full_disk_the_reserve_stays_until_a_loss_is_written_into_it() {
+    let (_place, directory) = scratch();
+    let held = files::create(&directory.dir, RESERVE).expect("the name is new");
+    held.lock().expect("nobody else has it");
+    let busy = directory.conclude_in_reserve(&loss());
+    let kind = busy.map_err(|error| error.kind());
+    assert_eq!(kind, Err(io::ErrorKind::WouldBlock));
+    assert_eq!(
+        names(&directory),
+        [RESERVE],
+        "whoever comes next has it too"
+    );
+    drop(held);
+    directory
+        .conclude_in_reserve(&loss())
+        .expect("nobody writes it");
+    let settled = directory.settle().expect("it is readable");
+    assert_eq!(settled, Some(loss()));
+    assert_eq!(names(&directory), [OUTCOME]);
+}
+
+#[test]
 fn what_is_not_believed_is_moved_away_and_losses_are_kept_where_they_may_be_true() {
     let cases = [
         (written(), Believed::Losses, false),
