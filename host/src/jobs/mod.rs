@@ -73,6 +73,10 @@ use uuid::Uuid;
 
 /// Work that outlives the process that started it.
 ///
+/// The contract is that of the interface `jobs` of the component, in `wit/jobs.wit` of this repository, whose README says
+/// how the host conformance kit checks it. A method that has a default here does what a host does that lacks it. What is
+/// said of supervisors and of processes holds for [`SupervisedJobs`]; another implementation has its own reasons to fail.
+///
 /// Every method may be called from several threads and several processes at the same time; each blocks for a few system
 /// calls and never for a job that has a supervisor. Whoever inspects or stops one that lost it blocks for as long as it
 /// takes to find and kill what is left of it, which is a fraction of a second, and at most for two and what it takes to
@@ -132,7 +136,8 @@ pub trait Jobs: Send + Sync {
     /// Resolves when the job does not run, or not any more: at once for one that is unknown.
     ///
     /// It is a wake-up and not a verdict: ask [`Jobs::inspect`] then. It may wake without need, after a while, where the
-    /// job's files cannot be opened.
+    /// job's files cannot be opened. One that never resolves costs promptness alone: a call that waits for the job is
+    /// answered when its time is up.
     ///
     /// # Panics
     /// Where it is polled outside a tokio runtime whose I/O and time are enabled.

@@ -61,8 +61,8 @@ pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
 /// The variable with the directories in which programs are looked for.
 const PATH: &str = "PATH";
 
-/// The search path of a job in which this program is found, as what asks or reports calls it by its name; `None` where it
-/// already is in the one that there is.
+/// The search path that a job inherits, with this program, as what asks or reports calls it by its name; `None` where it
+/// already is in the one that there is, and where there is none: a shell has a path of its own then.
 fn path_to_this_program() -> Option<OsString> {
     let own = std::env::current_exe().ok()?;
     let (directory, name) = (own.parent()?, own.file_name()?);
