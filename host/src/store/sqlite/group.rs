@@ -210,7 +210,7 @@ impl Leader<'_> {
         let tickets = waiting.iter().map(|commit| commit.ticket);
         let mut queue = self.group.queue();
         queue.results.extend(tickets.zip(results));
-        if !matches!(own, Err(Error::Busy(_))) {
+        if !matches!(own, Err(Error::Busy(_) | Error::Stopped { .. })) {
             queue.locked_out_since = None;
         }
         drop(queue);
@@ -382,10 +382,13 @@ mod tests {
     #[test]
     fn patience_begins_anew_only_when_somebody_got_the_lock() {
         let group = Group::default();
-        let busy = || Error::Busy(Arc::new(Crowded));
-        let refused = lead(&group, "a").fail(busy());
-        assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
-        assert!(group.queue().locked_out_since.is_some());
+        for locked_out in [Error::Busy(Arc::new(Crowded)), Error::Stopped { pid: 1 }] {
+            let expected = locked_out.to_string();
+            let refused = lead(&group, "a").fail(locked_out);
+            let words = refused.map_err(|error| error.to_string());
+            assert_eq!(words, Err(expected));
+            assert!(group.queue().locked_out_since.is_some());
+        }
         lead(&group, "b")
             .finish(&[], vec![Ok(())])
             .expect("it is told so");
