@@ -179,6 +179,37 @@ fn the_data_directory_is_taken_from_the_environment_where_no_flag_names_one() {
 }
 
 #[test]
+fn a_flag_names_the_data_directory_whatever_the_environment_says() {
+    let dir = TestDir::new();
+    let mut command = backburner_tests::program();
+    command
+        .args(["serve", "--data-dir"])
+        .arg(dir.data())
+        .env("BACKBURNER_DIR", dir.path().join("other"));
+    let mut server = Server::spawn(&mut command);
+    server.assert_alive();
+    server.close();
+    assert_private(&dir);
+    assert!(!dir.path().join("other").exists(), "it is not looked at");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_data_directory_is_the_users_state_directory_where_nobody_names_one() {
+    let dir = TestDir::new();
+    let mut command = backburner_tests::program();
+    command
+        .arg("serve")
+        .env_remove("BACKBURNER_DIR")
+        .env("XDG_STATE_HOME", dir.path())
+        .env("HOME", "/nonexistent");
+    let mut server = Server::spawn(&mut command);
+    server.assert_alive();
+    server.close();
+    assert!(dir.path().join("backburner/backburner.db").is_file());
+}
+
+#[test]
 fn a_job_finds_the_tasks_of_its_server() {
     let dir = TestDir::new();
     let mut server = warm(&dir);

@@ -9,6 +9,7 @@ mod support;
 use backburner_core::{Outcome, Wake};
 use serde_json::{Value, json};
 
+use support::faults::Import;
 use support::host::parse;
 use support::messages::{Client, about, run};
 use support::{FakeWorld, Host};
@@ -181,6 +182,10 @@ fn one_commit_makes_a_task_and_the_record_is_there_before_the_start() {
             format!("task/{id}"),
         ]
     );
+    let calls = world.faults.calls.iter().map(|call| call.import);
+    let at = |import| calls.clone().position(|it| it == import);
+    let (commit, start) = (at(Import::Commit), at(Import::Start));
+    assert!(commit.is_some() && commit < start, "{commit:?} {start:?}");
 }
 
 #[test]

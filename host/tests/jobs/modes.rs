@@ -34,9 +34,10 @@ fn a_job_that_closes_what_its_end_is_written_to_ends_as_its_supervisor_says() {
         "chmod 0 .",
         "chmod 0 ..",
         "chmod 500 ..",
-        "chmod 0 . ..",
+        "chmod 0 .. .",
     ] {
-        let line = "cd \"$BACKBURNER_DIR/jobs/$BACKBURNER_TASK_ID\" || exit; DEED; exit 3";
+        let line =
+            "cd \"$BACKBURNER_DIR/jobs/$BACKBURNER_TASK_ID\" || exit; { DEED; } || exit 9; exit 3";
         let id = lab.start(&shell(&line.replace("DEED", deed)));
         // Whoever looks meanwhile may take it for one whose files were changed, and kill it.
         let file = lab.directory(id).join("outcome.json");

@@ -104,21 +104,30 @@ fn a_job_has_the_environment_of_its_own_server() {
 #[test]
 fn a_job_finds_the_program_of_its_server_behind_all_others() {
     let scene = Scene::new();
-    let line = "command -v backburner; echo $PATH";
+    let line = "echo $(command -v backburner) $PATH";
+    // Without a program, and so without another one of this name.
+    let bare = scene.path("bare");
+    std::fs::create_dir(&bare).expect("the test's directory can be written");
+    let bare = bare.display().to_string();
     let mut setup = Setup::flags(&["--direct-limit", "60000"]);
-    setup.environment = vec![("PATH".to_owned(), "/usr/bin:/bin".into())];
+    setup.environment = vec![("PATH".to_owned(), bare.clone().into())];
     let mut server = Server::start_with(&scene.dir, &setup);
-    let path = last_line(&mut server, line);
-    let own = path.strip_prefix("/usr/bin:/bin:");
-    let own = own.unwrap_or_else(|| panic!("its directory is the last one: {path}"));
-    assert!(
-        std::path::Path::new(own).join("backburner").is_file(),
-        "{own}"
+    let seen = last_line(&mut server, line);
+    let (found, path) = seen.split_once(' ').unwrap_or(("", &seen));
+    let own = found.strip_suffix("/backburner");
+    let own = own.unwrap_or_else(|| panic!("it is found: {seen}"));
+    assert_eq!(
+        path,
+        format!("{bare}:{own}"),
+        "its directory is the last one"
     );
     // Where it is found already, nothing is added.
-    setup.environment = vec![("PATH".to_owned(), format!("{own}:/usr/bin:/bin").into())];
+    setup.environment = vec![("PATH".to_owned(), format!("{own}:{bare}").into())];
     let mut server = Server::start_with(&scene.dir, &setup);
-    assert_eq!(last_line(&mut server, line), format!("{own}:/usr/bin:/bin"));
+    assert_eq!(
+        last_line(&mut server, line),
+        format!("{found} {own}:{bare}")
+    );
 }
 
 /// What a job of the server sees.

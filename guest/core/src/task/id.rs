@@ -42,3 +42,23 @@ impl TryFrom<String> for TaskId {
         Self::parse(&text).ok_or("not a UUID in its canonical form")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_random_bit_but_those_that_say_what_it_is_stays() {
+        for bytes in [[0; 16], [0xff; 16], *b"0123456789abcdef"] {
+            let id = TaskId::from_random_bytes(bytes);
+            let kept = Uuid::try_parse(id.as_str())
+                .expect("it is one")
+                .into_bytes();
+            let differs = |at: usize| bytes[at] ^ kept[at];
+            assert_eq!(differs(6) & 0x0f, 0, "the version has four bits");
+            assert_eq!(differs(8) & 0x3f, 0, "the variant has two bits");
+            let others = (0..16).filter(|at| ![6, 8].contains(at));
+            assert!(others.clone().all(|at| differs(at) == 0), "{}", id.as_str());
+        }
+    }
+}

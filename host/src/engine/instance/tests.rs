@@ -9,10 +9,12 @@ use wasmtime_wasi::filesystem::WasiFilesystemView as _;
 use wasmtime_wasi::p2::StreamError;
 use wasmtime_wasi::p2::bindings::cli::{environment, stdin};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
+use wasmtime_wasi::p2::bindings::random::random;
 use wasmtime_wasi::p2::bindings::sockets::network::IpAddressFamily;
 use wasmtime_wasi::p2::bindings::sockets::{
     instance_network, ip_name_lookup, tcp_create_socket, udp_create_socket,
 };
+use wasmtime_wasi::random::WasiRandomView as _;
 use wasmtime_wasi::sockets::WasiSocketsView as _;
 
 use super::*;
@@ -45,6 +47,15 @@ fn an_instance_has_no_environment_no_arguments_no_input_and_no_directory() {
     let input = stdin::Host::get_stdin(&mut state.cli()).expect("it can be asked for");
     let input = state.resources.get_mut(&input).expect("it is there");
     assert!(matches!(input.read(1), Err(StreamError::Closed)));
+}
+
+#[test]
+fn no_two_instances_have_the_same_randomness() {
+    let place = tempfile::tempdir().expect("there is room");
+    let bytes = || random::Host::get_random_bytes(state(place.path()).random(), 16);
+    let [first, second] = [(); 2].map(|()| bytes().expect("it can be asked for"));
+    assert_eq!((first.len(), second.len()), (16, 16));
+    assert_ne!(first, second);
 }
 
 /// What a future gives that waits for nothing.
