@@ -7,13 +7,13 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use backburner::jobs::{
-    End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Spec, StartError, State, StopCause,
-    StopReason,
+    End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Question, Spec, StartError, State,
+    StopCause, StopReason,
 };
 use uuid::Uuid;
 
 use super::Clock;
-use super::script::{Timeline, Write, timeline};
+use super::script::{self, Answer, Timeline, Write};
 
 /// How long a fake job takes to end when it is asked to, in milliseconds.
 const OBEDIENCE_MS: u64 = 1;
@@ -28,10 +28,12 @@ pub struct ScriptedJobs {
 
 #[derive(Clone, Debug)]
 struct Job {
+    id: Uuid,
     /// In milliseconds since 1970.
     started_at: u64,
     /// `None` for one that was stopped before it was started.
     run: Option<(Spec, Timeline)>,
+    answers: Vec<Answer>,
     /// Since when it is being stopped, in milliseconds since 1970, and why.
     stop: Option<(u64, StopCause)>,
 }
@@ -82,12 +84,14 @@ impl Jobs for ScriptedJobs {
         {
             return Err(StartError::NoDirectory(PathBuf::from(directory)));
         }
-        let run = Some((spec.clone(), timeline(spec)));
+        let run = Some((spec.clone(), script::timeline(spec, &[])));
         jobs.insert(
             id,
             Job {
+                id,
                 started_at: self.clock.now(),
                 run,
+                answers: Vec::new(),
                 stop: None,
             },
         );
@@ -98,8 +102,10 @@ impl Jobs for ScriptedJobs {
         let now = self.clock.now();
         let mut jobs = self.lock();
         let job = jobs.entry(id).or_insert(Job {
+            id,
             started_at: now,
             run: None,
+            answers: Vec::new(),
             stop: None,
         });
         // The first cause stays, and what has ended does not change.
@@ -114,6 +120,14 @@ impl Jobs for ScriptedJobs {
         Ok(jobs
             .get(&id)
             .map_or(State::Unknown, |job| job.state(self.clock.now())))
+    }
+
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        let now = self.clock.now();
+        if let Some(job) = self.lock().get_mut(&id) {
+            job.answer(now, key, answer);
+        }
+        Ok(())
     }
 
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
@@ -187,6 +201,32 @@ impl Job {
         }
     }
 
+    /// What it asks, if it has come to that and goes on.
+    fn question(&self, now: u64) -> Option<Question> {
+        let (_, timeline) = self.run.as_ref()?;
+        let question = timeline.question.as_ref()?;
+        let asked_at = self.started_at + question.asked_at;
+        let until = self.ending().stopped.map_or(u64::MAX, |(at, _)| at);
+        (asked_at <= now && now < until).then(|| Question {
+            // No two jobs have the same.
+            key: self.id.simple().to_string()[..12].to_owned() + &question.key,
+            asked_at,
+            ..question.clone()
+        })
+    }
+
+    /// Goes on with an answer to what is asked; any other one changes nothing.
+    fn answer(&mut self, now: u64, key: &str, answer: &str) {
+        let is_open = self.question(now).is_some_and(|it| it.key == key);
+        if let Some((spec, timeline)) = self.run.as_mut().filter(|_| is_open) {
+            self.answers.push(Answer {
+                at_ms: now - self.started_at,
+                text: answer.to_owned(),
+            });
+            *timeline = script::timeline(spec, &self.answers);
+        }
+    }
+
     fn state(&self, now: u64) -> State {
         let ending = self.ending();
         let written = self.written(now);
@@ -201,7 +241,7 @@ impl Job {
                     .stopped
                     .filter(|(at, _)| *at <= now)
                     .map(|(_, cause)| cause),
-                questions: Vec::new(),
+                questions: self.question(now).into_iter().collect(),
                 report: None,
             });
         }

@@ -1,13 +1,18 @@
 //! The few words of shell that transcripts use, understood without a shell.
 //!
 //! A line is statements that `;` separates: `echo`, `printf`, `cat`, `pwd`, `sleep`, `exit`, `true`, `false`,
-//! `trap '' TERM` and `kill -SIGNAL $$`, with quotes, `$NAME` and `>&2`. What is not understood panics, so that no
-//! transcript means something else to a real shell.
+//! `trap '' TERM`, `kill -SIGNAL $$` and `backburner ask MESSAGE --text`, with quotes, `$NAME` and `>&2`. What is not
+//! understood panics, so that no transcript means something else to a real shell.
 
 use std::iter::Peekable;
+use std::slice;
 use std::str::Chars;
 
-use backburner::jobs::{Command, End, Spec, Stream};
+use backburner::jobs::{Command, End, Question, Spec, Stream};
+use serde_json::{Value, json};
+
+/// When a job ends that waits for an answer, in milliseconds: long after every transcript.
+const NEVER_MS: u64 = 1 << 40;
 
 /// What a job does if nobody stops it. Times are in milliseconds from its start.
 #[derive(Clone, Debug)]
@@ -17,6 +22,15 @@ pub(super) struct Timeline {
     pub(super) end: End,
     /// Whether it has to be killed, since it ignores being asked to end.
     pub(super) ignores_term: bool,
+    /// What it waits to be told: which of its questions it is, and asked so many milliseconds from its start.
+    pub(super) question: Option<Question>,
+}
+
+/// An answer that a job has got, as JSON text, and when, in milliseconds from its start.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) at_ms: u64,
+    pub(super) text: String,
 }
 
 /// Something that a job writes.
@@ -27,10 +41,13 @@ pub(super) struct Write {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Works out what a job does.
-pub(super) fn timeline(spec: &Spec) -> Timeline {
+/// Works out what a job does that has got these answers.
+pub(super) fn timeline(spec: &Spec, answers: &[Answer]) -> Timeline {
     let mut run = Run {
         spec,
+        answers: answers.iter(),
+        answered: 0,
+        question: None,
         writes: Vec::new(),
         now_ms: 0,
         status: 0,
@@ -45,11 +62,16 @@ pub(super) fn timeline(spec: &Spec) -> Timeline {
         end_ms: run.now_ms,
         end,
         ignores_term: run.ignores_term,
+        question: run.question,
     }
 }
 
 struct Run<'a> {
     spec: &'a Spec,
+    answers: slice::Iter<'a, Answer>,
+    /// How many questions were answered.
+    answered: usize,
+    question: Option<Question>,
     writes: Vec<Write>,
     now_ms: u64,
     status: u8,
@@ -114,7 +136,34 @@ impl Run<'_> {
                     core_dumped: false,
                 });
             }
+            ["backburner", "ask", message, "--text"] => return self.ask(stream, message),
             other => panic!("not in the vocabulary of transcripts: {other:?}"),
+        }
+        None
+    }
+
+    /// Goes on with the answer; where there is none, it does not end.
+    fn ask(&mut self, stream: Stream, message: &str) -> Option<End> {
+        let asked_ms = self.now_ms;
+        let Some(answer) = self.answers.next() else {
+            self.now_ms = NEVER_MS;
+            self.question = Some(Question {
+                key: self.answered.to_string(),
+                form: form(message),
+                asked_at: asked_ms,
+            });
+            return Some(End::Exited { code: 0 });
+        };
+        self.answered += 1;
+        self.now_ms = answer.at_ms.max(asked_ms);
+        let answer: Value = serde_json::from_str(&answer.text).expect("an answer is JSON");
+        match answer["action"].as_str() {
+            Some("accept") => {
+                let text = answer["content"]["answer"].as_str();
+                self.write(stream, format!("{}\n", text.expect("it was asked for")));
+            }
+            Some("decline") => self.status = 1,
+            _ => self.status = 2,
         }
         None
     }
@@ -140,6 +189,14 @@ impl Run<'_> {
             .map(|(_, value)| value.clone())
             .unwrap_or_default()
     }
+}
+
+/// What `backburner ask MESSAGE --text` asks.
+fn form(message: &str) -> String {
+    let schema = json!({
+        "type": "object", "properties": { "answer": { "type": "string" } }, "required": ["answer"],
+    });
+    json!({ "mode": "form", "message": message, "requestedSchema": schema }).to_string()
 }
 
 fn milliseconds(seconds: &str) -> u64 {
@@ -226,7 +283,7 @@ mod tests {
             grace_ms: 0,
             output_limit_bytes: 1024,
         };
-        let timeline = timeline(&spec);
+        let timeline = timeline(&spec, &[]);
         let bytes: Vec<u8> = timeline
             .writes
             .into_iter()

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+#[cfg(test)]
+use std::time::{Duration, Instant};
 
 use super::{Failure, Transcript, corpus};
 
@@ -112,13 +114,23 @@ fn what_a_play_panics_with_is_told() {
 
 #[test]
 fn one_corpus_is_played_after_the_other() {
+    /// How long a play that should be alone waits for one that is not, once for each transcript.
+    const INTRUSION: Duration = Duration::from_millis(10);
     let playing: Mutex<Vec<u32>> = Mutex::default();
+    let turns = || {
+        let mut turns = playing.lock().expect("nobody panics").clone();
+        turns.dedup();
+        turns
+    };
     let play = |who: u32| {
-        let playing = &playing;
+        let (playing, turns) = (&playing, &turns);
         move || {
             check(|_| {
                 playing.lock().expect("nobody panics").push(who);
-                thread::yield_now();
+                let deadline = Instant::now() + INTRUSION;
+                while turns().last() == Some(&who) && Instant::now() < deadline {
+                    thread::yield_now();
+                }
                 Ok(Vec::new())
             })
         }
@@ -131,7 +143,5 @@ fn one_corpus_is_played_after_the_other() {
             assert_eq!(heard.len(), corpus().len());
         }
     });
-    let mut turns = playing.into_inner().expect("nobody panics");
-    turns.dedup();
-    assert_eq!(turns.len(), 3, "{turns:?}");
+    assert_eq!(turns().len(), 3, "{:?}", turns());
 }

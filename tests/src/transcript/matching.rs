@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// What a play has met that has a name in the transcript, by its placeholder: `<uuid:name>`, `<state:name>`.
+type Members = serde_json::Map<String, Value>;
+
+/// What a play has met that has a name in the transcript, by its placeholder: `<uuid:name>`, `<state:name>`, `<key:name>`.
 pub(super) type Names = BTreeMap<String, String>;
 
 /// The least length of a `requestState`: its signature alone has more characters.
@@ -37,6 +39,7 @@ pub(super) fn compare(expected: &Value, found: &Value, names: &mut Names) -> Res
 fn at(path: &str, expected: &Value, found: &Value, names: &mut Names) -> Result<(), Mismatch> {
     let is_same = match (expected, found) {
         (Value::Object(wanted), Value::Object(given)) => {
+            let wanted = &named_as(wanted, given, names);
             let keys: std::collections::BTreeSet<&String> =
                 wanted.keys().chain(given.keys()).collect();
             for key in keys {
@@ -69,6 +72,18 @@ fn at(path: &str, expected: &Value, found: &Value, names: &mut Names) -> Result<
         expected: expected.clone(),
         found: found.clone(),
     })
+}
+
+/// The members that are wanted, where the name of the only one may be a placeholder: then with what it stands for.
+fn named_as(wanted: &Members, given: &Members, names: &mut Names) -> Members {
+    let mut members = wanted.clone();
+    if let (Some((name, value)), Some(found)) = (wanted.iter().next(), given.keys().next())
+        && wanted.len() == 1
+        && is_met(name, &json!(found), names)
+    {
+        members = Members::from_iter([(found.clone(), value.clone())]);
+    }
+    members
 }
 
 /// Whether `found` is what the string `wanted` stands for.
@@ -115,15 +130,17 @@ pub(super) fn server_meta() -> Value {
 pub(super) enum Sort {
     Task,
     RequestState,
+    Question,
 }
 
-/// What the name in `<uuid:name>` or `<state:name>` stands for, where that is the whole text.
+/// What the name in `<uuid:name>`, `<state:name>` or `<key:name>` stands for, where that is the whole text.
 pub(super) fn sort(text: &str) -> Option<Sort> {
     let (sort, name) = text.strip_prefix('<')?.strip_suffix('>')?.split_once(':')?;
     match sort {
         _ if name.contains('<') => None,
         "uuid" => Some(Sort::Task),
         "state" => Some(Sort::RequestState),
+        "key" => Some(Sort::Question),
         _ => None,
     }
 }
@@ -144,6 +161,7 @@ fn is_named(sort: Sort, placeholder: &str, found: &Value, names: &mut Names) -> 
     let may_be = match sort {
         Sort::Task => is_uuid(found),
         Sort::RequestState => is_state(found),
+        Sort::Question => is_key(found),
     };
     match names.get(placeholder) {
         Some(known) => known == found,
@@ -159,6 +177,12 @@ fn is_named(sort: Sort, placeholder: &str, found: &Value, names: &mut Names) -> 
 fn is_state(text: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     text.len() >= STATE_CHARS_MIN && text.bytes().all(is_fit)
+}
+
+/// Whether `text` may be the key of a question.
+fn is_key(text: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=64).contains(&text.len()) && text.bytes().all(is_fit)
 }
 
 /// Whether `text` is a version 4 UUID in the form that task ids have.
@@ -236,5 +260,10 @@ mod tests {
             true,
         );
         check(&json!("<uuid:a>"), &json!("1c3f4a5e"), false);
+        let named = json!([{"<key:a>": 1}, "<key:a>"]);
+        check(&named, &json!([{"q-1": 1}, "q-1"]), true);
+        check(&named, &json!([{"q-1": 2}, "q-1"]), false);
+        check(&named, &json!([{"q-1": 1}, "q-2"]), false);
+        check(&named, &json!([{"q-1": 1, "q-2": 1}, "q-1"]), false);
     }
 }

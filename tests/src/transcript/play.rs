@@ -200,7 +200,7 @@ impl Play<'_> {
     }
 
     fn ask(&mut self, id: &Value, method: &str, mut params: Value) -> Result<Message, Problem> {
-        params["_meta"] = meta(Client::Tasks);
+        params["_meta"] = meta(Client::Asking);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.party.send(&request.to_string());
         self.reply(id)

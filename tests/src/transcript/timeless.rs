@@ -6,9 +6,10 @@ use super::matching::{is_time, is_uuid};
 /// A pattern: how many bytes at the beginning of a text it covers, and what is written instead.
 type Pattern = fn(&str) -> Option<(usize, &'static str)>;
 
-const PATTERNS: [Pattern; 9] = [
+const PATTERNS: [Pattern; 10] = [
     id,
     state,
+    key,
     time,
     measure,
     cancelled,
@@ -18,8 +19,9 @@ const PATTERNS: [Pattern; 9] = [
     run_command,
 ];
 
-/// How long a UUID and a moment are, in bytes.
+/// How long a UUID, the key of a job's question and a moment are, in bytes.
 const ID_BYTES: usize = 36;
+const KEY_BYTES: usize = 13;
 const TIME_BYTES: usize = 24;
 
 /// Where a number stands that no two plays have alike, and what is written instead of both.
@@ -62,6 +64,16 @@ fn state(text: &str) -> Option<(usize, &'static str)> {
     // Nothing in it has to be escaped.
     let end = value.find('"')?;
     Some((text.len() - value.len() + end, "\"requestState\":\"<state>"))
+}
+
+/// The key of the only question: it is another one each time.
+fn key(text: &str) -> Option<(usize, &'static str)> {
+    let begin = "\"inputRequests\":{\"";
+    let key = text.strip_prefix(begin)?.get(..KEY_BYTES)?;
+    let is_key = key
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    is_key.then_some((begin.len() + KEY_BYTES, "\"inputRequests\":{\"<key>"))
 }
 
 fn measure(text: &str) -> Option<(usize, &'static str)> {
@@ -173,6 +185,10 @@ mod tests {
         check(
             r#"{"requestState":"aZ-_0.b","id":1}"#,
             r#"{"requestState":"<state>","id":1}"#,
+        );
+        check(
+            r#"{"inputRequests":{"00004nzq4dara":{"method":"x"}}}"#,
+            r#"{"inputRequests":{"<key>":{"method":"x"}}}"#,
         );
     }
 
