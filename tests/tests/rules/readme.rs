@@ -3,12 +3,22 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use backburner_tests::{RUN, binary, readme_commands, workspace};
+use backburner_tests::{RUN, binary, component, readme_commands, workspace};
 
 use super::assert_none;
 
-/// How many invariants the design has.
-const INVARIANTS: usize = 9;
+/// What the invariants of the design are about, in their order.
+const INVARIANTS: [&str; 9] = [
+    "never parses a JSON-RPC body",
+    "what its imports return",
+    "survive a power failure",
+    "terminal state",
+    "started once",
+    "one principal",
+    "Nothing but MCP messages",
+    "holds no truth",
+    "Several server processes",
+];
 
 fn readme() -> String {
     std::fs::read_to_string(workspace().join("README.md")).expect("there is a README")
@@ -154,15 +164,49 @@ fn the_readme_has_the_invariants() {
         .lines()
         .skip(heading + 1)
         .take_while(|line| !line.starts_with('#'));
-    let numbered = section.filter(|line| {
-        line.split_once(". ")
-            .is_some_and(|(number, _)| number.trim().parse::<usize>().is_ok())
+    let numbered = section.filter_map(|line| {
+        let (number, text) = line.split_once(". ")?;
+        number.trim().parse::<usize>().is_ok().then_some(text)
     });
-    assert_eq!(
-        numbered.count(),
-        INVARIANTS,
-        "each invariant is an item of a numbered list"
-    );
+    let numbered: Vec<&str> = numbered.collect();
+    assert_eq!(numbered.len(), INVARIANTS.len(), "each one has a number");
+    let other = INVARIANTS.iter().zip(numbered);
+    let other = other.filter(|(about, text)| !text.contains(**about));
+    let other: Vec<String> = other
+        .map(|(about, text)| format!("{about}: {text}"))
+        .collect();
+    assert_none("each invariant is said, in its order", &other);
+}
+
+/// By how many percent the figures may differ from what is built: a change of a comment changes no table.
+const DIFFERENCE_PERCENT: u64 = 2;
+
+#[test]
+fn the_readmes_say_how_large_the_component_is() {
+    let built = std::fs::metadata(component()).expect("it was built").len();
+    let mut problems = Vec::new();
+    for path in ["README.md", "host/python/README.md"] {
+        let text = std::fs::read_to_string(workspace().join(path)).expect("there is one");
+        let rows = text
+            .lines()
+            .filter(|line| line.starts_with("| the component |"));
+        let said: Vec<u64> = rows.filter_map(first_number).collect();
+        if said.is_empty() || said.iter().any(|said| !is_about(*said, built)) {
+            problems.push(format!("{path}: {said:?} bytes, and it has {built}"));
+        }
+    }
+    assert_none("the component is as large as the tables say", &problems);
+}
+
+/// The first number of a line, whose digits stand in groups of three.
+fn first_number(line: &str) -> Option<u64> {
+    let number = &line[line.find(|it: char| it.is_ascii_digit())?..];
+    let end = number.find(|it: char| !it.is_ascii_digit() && it != ' ')?;
+    number[..end].replace(' ', "").parse().ok()
+}
+
+fn is_about(said: u64, built: u64) -> bool {
+    said.abs_diff(built) * 100 <= built * DIFFERENCE_PERCENT
 }
 
 #[test]
