@@ -1,9 +1,13 @@
 //! How a stdio server is started.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::Command;
 
 use crate::test_dir::TestDir;
+
+/// The variable with the directories in which programs are looked for.
+const PATH: &str = "PATH";
 
 /// How a server is started, where it is not as usual.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +30,22 @@ impl Setup {
             flags,
             ..Self::default()
         }
+    }
+
+    /// Lets the server and its jobs find the programs of this directory before all others.
+    ///
+    /// # Panics
+    /// Where its name has a colon in it.
+    #[must_use]
+    pub fn finding(mut self, directory: &Path) -> Self {
+        let given = self.environment.iter().rposition(|(name, _)| name == PATH);
+        let known = given.map(|place| self.environment.remove(place).1);
+        let known = known.or_else(|| std::env::var_os(PATH)).unwrap_or_default();
+        let first = std::iter::once(directory.to_owned());
+        let all = std::env::join_paths(first.chain(std::env::split_paths(&known)));
+        let all = all.expect("the build's directory has no colon in its name");
+        self.environment.push((PATH.to_owned(), all));
+        self
     }
 
     /// The process, with the data directory of `dir`, before its streams are set.

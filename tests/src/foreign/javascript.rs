@@ -1,10 +1,9 @@
 //! The JavaScript host, a package of npm.
 
-use std::ffi::OsString;
-
+use super::called::called;
 use super::npm;
 use super::workbench::Workbench;
-use crate::workspace;
+use crate::{Setup, workspace};
 
 /// What npm and the build leave in the package's directory.
 const MADE: [&str; 3] = [npm::MADE[0], npm::MADE[1], "dist"];
@@ -24,13 +23,22 @@ pub fn install(build: &str) -> Workbench {
     bench
 }
 
-/// How its stdio server is started: the program and its first arguments.
+/// How its stdio server is started. Its jobs call its program as `backburner`.
+///
+/// # Panics
+/// Where the workbench cannot be written.
 #[must_use]
-pub fn program(bench: &Workbench) -> Vec<OsString> {
-    vec![
-        // The one that the package brings: the machine's own may be too old for the store.
-        bench.path().join("node_modules/.bin/node").into(),
-        "--disable-warning=ExperimentalWarning".into(),
-        bench.path().join("bin/backburner-node.js").into(),
-    ]
+pub fn setup(bench: &Workbench) -> Setup {
+    let programs = bench.path().join("node_modules/.bin");
+    let own = bench.path().join("bin/backburner-node.js");
+    let setup = Setup {
+        program: vec![
+            // The one that the package brings: the machine's own may be too old for the store.
+            programs.join("node").into(),
+            "--disable-warning=ExperimentalWarning".into(),
+            own.clone().into(),
+        ],
+        ..Setup::default()
+    };
+    setup.finding(&programs).finding(&called(bench, &own))
 }

@@ -9,6 +9,7 @@ pub mod python;
 pub mod python_host;
 pub mod wasmtime;
 
+mod called;
 mod note;
 mod tools;
 mod workbench;

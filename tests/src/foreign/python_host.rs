@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::called::called;
 use super::workbench::Workbench;
 use crate::{Setup, component, workspace};
 
@@ -41,15 +42,17 @@ pub fn script(name: &str, bench: &Workbench) -> Command {
 }
 
 /// The program that its package brings, for servers and for what the processes of a job call.
-#[must_use]
-pub fn program(bench: &Workbench) -> PathBuf {
+fn program(bench: &Workbench) -> PathBuf {
     bench.path().join("environment/bin/backburner-host")
 }
 
-/// How its stdio server is started.
+/// How its stdio server is started. Its jobs call its program as `backburner`.
+///
+/// # Panics
+/// Where the workbench cannot be written.
 #[must_use]
 pub fn setup(bench: &Workbench) -> Setup {
-    Setup {
+    let setup = Setup {
         program: vec![program(bench).into()],
         environment: vec![
             ("BACKBURNER_COMPONENT".to_owned(), component().into()),
@@ -60,5 +63,6 @@ pub fn setup(bench: &Workbench) -> Setup {
             ),
         ],
         ..Setup::default()
-    }
+    };
+    setup.finding(&called(bench, &program(bench)))
 }

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use backburner_tests::component;
 use backburner_tests::foreign::{can_test, javascript, npm};
-use backburner_tests::{Setup, component};
 
 use crate::other_host::OtherHost;
 use crate::packages::packages;
@@ -22,11 +22,7 @@ fn the_javascript_host_passes_the_scenarios_of_tasks() {
     bench.run(&mut build);
     let host = OtherHost {
         name: "the JavaScript host",
-        setup: Setup {
-            program: javascript::program(&bench),
-            ..Setup::default()
-        },
-        program: bench.path().join("bin/backburner-node.js"),
+        setup: javascript::setup(&bench),
         jobs: "node-jobs",
     };
     host.assert_passes_tasks(suite);

@@ -2,15 +2,14 @@
 //! the native host.
 
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use backburner_tests::foreign::Workbench;
 use backburner_tests::{PATIENCE, Setup, TestDir, command_lines, until};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bridge::Bridge;
-use crate::packages::{path_with, programs};
+use crate::packages::programs;
 use crate::suite::{check_tasks, configuration, run_tasks};
 
 /// A host that is installed.
@@ -19,8 +18,6 @@ pub(crate) struct OtherHost {
     pub(crate) name: &'static str,
     /// How its stdio server is started.
     pub(crate) setup: Setup,
-    /// What its jobs know as `backburner`.
-    pub(crate) program: PathBuf,
     /// Where in a data directory it has its jobs.
     pub(crate) jobs: &'static str,
 }
@@ -42,13 +39,8 @@ impl OtherHost {
 
     /// How it is started with the suite's tools.
     fn started_for(self, suite: &Workbench, dir: &TestDir) -> Setup {
-        let own = dir.path().join("bin");
-        fs::create_dir(&own).expect("the test's directory can be written");
-        symlink(self.program, own.join("backburner")).expect("nothing else is called that");
-        let path = path_with(&[&own, &programs(suite)]);
-        let mut setup = self.setup;
+        let mut setup = self.setup.finding(&programs(suite));
         setup.flags = configuration(dir);
-        setup.environment.push(("PATH".to_owned(), path));
         setup
     }
 }

@@ -15,7 +15,6 @@ fn the_python_host_passes_the_scenarios_of_tasks() {
     let host = OtherHost {
         name: "the Python host",
         setup: python_host::setup(&bench),
-        program: python_host::program(&bench),
         jobs: "jobs",
     };
     host.assert_passes_tasks(suite);

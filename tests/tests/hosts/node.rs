@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
+use backburner_tests::component;
 use backburner_tests::conformance::kit;
 use backburner_tests::foreign::{can_test, javascript, npm};
-use backburner_tests::{Setup, component};
 
 use crate::corpus::assert_answers_as_the_native_host;
 
@@ -26,8 +26,5 @@ fn the_javascript_host_passes_its_tests_and_answers_as_the_transcripts_say() {
         .env("BACKBURNER_CONFORMANCE", kit())
         .env("TMPDIR", scratch);
     bench.run(&mut test);
-    assert_answers_as_the_native_host(&Setup {
-        program: javascript::program(&bench),
-        ..Setup::default()
-    });
+    assert_answers_as_the_native_host(&javascript::setup(&bench));
 }
