@@ -16,13 +16,14 @@ use crate::meta::{self, Client};
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::notice::Measure;
 use crate::rpc::{Id, Request, RpcError, reply};
-use crate::task::begin::{Begun, Refused, begin};
+use crate::task::begin::{Begun, OtherOrder, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
 use crate::task::record::Facts;
 use crate::task::settle::Clock;
 use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
+use crate::text::revealed;
 use crate::tool::{Mode, ToolResult};
 use crate::wording::{self, About};
 
@@ -251,11 +252,11 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
              that call exactly to get its task",
             order.idempotency_key.as_deref().unwrap_or_default()
         ),
-        Refused::OtherOrder(differences) => format!(
-            "`idempotencyKey` {:?} already stands for another call, with {}: repeat that call exactly to get its \
-             task, or use a new key",
+        Refused::OtherOrder(other) => format!(
+            "`idempotencyKey` {:?} already stands for another call, with {}: {} to get its task, or use a new key",
             order.idempotency_key.as_deref().unwrap_or_default(),
-            others(differences)
+            others(&other.differences),
+            repeating(other, order)
         ),
         Refused::KeyTooLong(limit) => {
             let key = order.idempotency_key.as_deref().unwrap_or_default();
@@ -276,6 +277,22 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
+    }
+}
+
+/// How the call is repeated that made another order. Who named no directory would not know why its own is another.
+fn repeating(other: &OtherOrder, order: &Order) -> String {
+    let own = order.spec.directory.as_deref();
+    let own = own.filter(|_| order.in_servers_directory);
+    match (other.directory.as_deref(), own) {
+        (Some(theirs), Some(own)) if theirs != own => {
+            let (theirs, own) = (revealed(theirs), revealed(own));
+            format!(
+                "its directory is \"{theirs}\", and this call, without `cwd`, is for this server's own, \"{own}\"; \
+                 repeat that call exactly, with `cwd` \"{theirs}\","
+            )
+        }
+        _ => "repeat that call exactly".to_owned(),
     }
 }
 
