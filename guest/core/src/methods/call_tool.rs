@@ -215,7 +215,7 @@ fn progress(cx: &Context, call: Call<'_>) -> Result<Option<Reported>, RpcError> 
     Ok(token.map(|token| Reported {
         token,
         value: 0,
-        thousandths: 0,
+        repeats: 0,
         measure: Measure::Seconds,
         next_at: cx.now.saturating_add(TELL_AGAIN_MS),
     }))
