@@ -241,11 +241,8 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
     match refused {
         Refused::NotStarted(error, remains) => {
             let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
-            wording::not_run(
-                error,
-                (key_is_used, order.in_servers_directory),
-                order.about(),
-            )
+            let is_unplaced = order.in_servers_directory || order.spec.directory.is_none();
+            wording::not_run(error, (key_is_used, is_unplaced), order.about())
         }
         Refused::OtherOrder(_) if order.tool.is_some() => format!(
             "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
