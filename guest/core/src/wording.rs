@@ -98,10 +98,10 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
 }
 
 /// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for
-/// a failed task now; `in_servers_directory`, whether it named no directory.
+/// a failed task now; `is_unplaced`, whether neither the call nor the configuration named a directory for it.
 pub(crate) fn not_run(
     error: &StartError,
-    (key_is_used, in_servers_directory): (bool, bool),
+    (key_is_used, is_unplaced): (bool, bool),
     about: About,
 ) -> String {
     // It names directories and programs, which the caller gave.
@@ -110,10 +110,12 @@ pub(crate) fn not_run(
     match error.kind {
         StartErrorKind::BadDirectory => {
             let correct = match about {
-                About::Run if in_servers_directory => {
-                    "it is the server's own: name another one with `cwd`"
-                }
+                About::Run if is_unplaced => "it is the server's own: name another one with `cwd`",
                 About::Run => "correct `cwd`",
+                About::Configured if is_unplaced => {
+                    "it is the server's own, as its configuration of the tool names none: have one named there, or the \
+                     server started in another one"
+                }
                 About::Configured => "have it corrected in the server's configuration of the tool",
             };
             format!(

@@ -9,9 +9,9 @@ mod support;
 use backburner_core::{Outcome, Wake};
 use serde_json::{Value, json};
 
-use support::faults::Import;
+use support::faults::{Fault, Import};
 use support::host::parse;
-use support::messages::{Client, about, run};
+use support::messages::{Client, about, call, run};
 use support::{FakeWorld, Host};
 
 /// Calls `run` in a new world and compares how it is answered, and after how many milliseconds.
@@ -127,6 +127,55 @@ fn a_missing_directory_leaves_nothing_behind() {
         .expect("a text");
     assert!(text.contains("/missing"), "{text}");
     assert_eq!(world.store.keys(""), Vec::<&str>::new());
+}
+
+/// Compares what is advised where the directory of a call cannot be used, whatever it is.
+fn check_place(config: &Value, tool: &str, arguments: &Value, expect: &str) {
+    let mut world = FakeWorld::new(1);
+    // commit, start
+    world.faults.plan(1, Fault::BadDirectory);
+    let body = call(1, Client::Plain, tool, arguments);
+    let reply = Host::new(&config.to_string(), "user").ask(&mut world, &body);
+    let text = reply["result"]["content"][0]["text"].as_str();
+    let text = text.expect("a text").split("; ").last();
+    let expect = format!("{expect}, then call again");
+    assert_eq!(text, Some(expect.as_str()), "{config} {arguments}");
+}
+
+#[test]
+fn what_is_said_of_a_directory_that_cannot_be_used_is_for_who_chose_it() {
+    let line = json!({ "command": "true" });
+    let there = json!({ "command": "true", "cwd": "/a" });
+    let tool = json!({ "name": "t", "description": "d", "shell": "true" });
+    let mut placed = tool.clone();
+    placed["cwd"] = json!("/a");
+    let none = json!({});
+    // Also where the host does not say which one its own is.
+    for config in [json!({}), json!({ "workingDirectory": "/own" })] {
+        let check = |tool: &str, arguments: &Value, expect: &str| {
+            check_place(&config, tool, arguments, expect);
+        };
+        check("run", &there, "correct `cwd`");
+        check(
+            "run",
+            &line,
+            "it is the server's own: name another one with `cwd`",
+        );
+        let check = |tool: &Value, expect: &str| {
+            let mut config = config.clone();
+            config["tools"] = json!([tool]);
+            check_place(&config, "t", &none, expect);
+        };
+        check(
+            &placed,
+            "have it corrected in the server's configuration of the tool",
+        );
+        check(
+            &tool,
+            "it is the server's own, as its configuration of the tool names none: have one named there, or the server \
+             started in another one",
+        );
+    }
 }
 
 #[test]

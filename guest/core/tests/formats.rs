@@ -48,6 +48,8 @@ const CALL_AGAIN: &str = fixture!("ticket-call-1-repeated.json");
 const CALL_AGAIN_IN_TIME: &str = fixture!("ticket-call-1-repeated-start-by.json");
 const CALL_UNSEEN: &str = fixture!("ticket-call-1-unseen.json");
 const CALL_TELLING: &str = fixture!("ticket-call-1-telling.json");
+const CALL_STANDING: &str = fixture!("ticket-call-1-standing.json");
+const CALL_STANDING_THOUSANDTHS: &str = fixture!("ticket-call-1-standing-thousandths.json");
 const LISTEN: &str = fixture!("ticket-listen-1.json");
 const HELD: &str = fixture!("ticket-held-1.json");
 
@@ -381,6 +383,42 @@ fn a_call_that_tells_how_far_it_is() {
     assert_eq!(host.pending["1"].ticket, CALL_TELLING);
     let reply = resumed(CALL_TELLING, COMPLETED);
     assert_eq!(reply["result"]["structuredContent"]["exitCode"], 3);
+}
+
+/// A call of a job that says nothing new after `report 40`, which has been told twice, and what it was told last.
+fn standing() -> (FakeWorld, Host, f64) {
+    let mut call = parse(&run(1, Client::Plain, &arguments("report 40 x; sleep 60")));
+    call["params"]["_meta"]["progressToken"] = json!("p");
+    let mut world = FakeWorld::new(1);
+    let mut host = Host::new("{}", "user");
+    host.send(&mut world, &call.to_string());
+    for _ in 0..2 {
+        world.clock += 1_000;
+        assert!(host.wake(&mut world).is_empty());
+    }
+    let last = last_progress(&host);
+    (world, host, last)
+}
+
+fn last_progress(host: &Host) -> f64 {
+    let told = host.told.last().expect("it was told");
+    told["params"]["progress"].as_f64().expect("a number")
+}
+
+#[test]
+fn a_call_that_is_told_a_percentage_which_stands_still() {
+    let (mut world, mut host, before) = standing();
+    assert_eq!(host.pending["1"].ticket, CALL_STANDING);
+    world.clock += 1_000;
+    assert!(host.wake(&mut world).is_empty());
+    assert!(last_progress(&host) > before, "{:?}", host.told);
+    // An earlier version had told this one 40.999.
+    let (mut world, mut host, _) = standing();
+    let pending = host.pending.get_mut("1").expect("it waits");
+    CALL_STANDING_THOUSANDTHS.clone_into(&mut pending.ticket);
+    world.clock += 1_000;
+    assert!(host.wake(&mut world).is_empty());
+    assert!(last_progress(&host) > 40.999, "{:?}", host.told);
 }
 
 #[test]

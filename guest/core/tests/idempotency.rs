@@ -44,23 +44,75 @@ fn the_same_call_gives_the_same_task_also_from_a_server_configured_otherwise() {
     check(&json!({}), "same");
 }
 
+/// A server that was started in this directory; `None` where its host does not say.
+fn server_in(directory: Option<&str>) -> Host {
+    let config = directory.map_or(json!({}), |it| json!({ "workingDirectory": it }));
+    Host::new(&config.to_string(), "user")
+}
+
 #[test]
-fn the_same_call_without_a_directory_is_the_same_from_a_server_elsewhere() {
-    let at = |directory: Option<&str>| {
-        let config = directory.map_or(json!({}), |it| json!({ "workingDirectory": it }));
-        Host::new(&config.to_string(), "user")
-    };
-    // Also that of an earlier version, which recorded none.
-    for (first, second) in [(Some("/one"), Some("/two")), (None, Some("/one"))] {
+fn the_same_call_without_a_directory_is_another_one_in_a_server_elsewhere() {
+    let mut world = FakeWorld::new(1);
+    let id = server_in(Some("/one")).task(&mut world, &keyed("sleep 60"));
+    let mut elsewhere = server_in(Some("/t\u{202e}wo"));
+    let refused = elsewhere.ask(&mut world, &run(1, Client::Tasks, &keyed("sleep 60")));
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    assert_eq!(
+        refused["result"]["content"][0]["text"],
+        "`idempotencyKey` \"k\" already stands for another call, with another `cwd`: its directory is \"/one\", and this \
+         call, without `cwd`, is for this server's own, \"/t\\u202ewo\"; repeat that call exactly, with `cwd` \
+         \"/one\", to get its task, or use a new key"
+    );
+    assert_eq!(world.jobs.starts.len(), 1);
+    // Each of the two ways that it names.
+    let mut there = keyed("sleep 60");
+    there["cwd"] = json!("/one");
+    assert_eq!(elsewhere.task(&mut world, &there), id);
+    let mut new = keyed("sleep 60");
+    new["idempotencyKey"] = json!("k2");
+    assert_ne!(elsewhere.task(&mut world, &new), id);
+    assert_eq!(
+        server_in(Some("/one")).task(&mut world, &keyed("sleep 60")),
+        id
+    );
+}
+
+#[test]
+fn who_named_no_directory_is_told_the_one_that_an_earlier_call_named() {
+    let mut world = FakeWorld::new(1);
+    let mut named = keyed("sleep 60");
+    named["cwd"] = json!("/one");
+    server_in(Some("/two")).task(&mut world, &named);
+    let again = run(1, Client::Tasks, &keyed("sleep 61"));
+    let refused = server_in(Some("/two")).ask(&mut world, &again).to_string();
+    for words in [
+        "with another `command`, another `cwd`: ",
+        r#"repeat that call exactly, with `cwd` \"/one\", to get"#,
+    ] {
+        assert!(refused.contains(words), "{words}: {refused}");
+    }
+}
+
+#[test]
+fn the_same_call_without_a_directory_is_the_same_where_nobody_knows_where_one_of_them_runs() {
+    // The record of an earlier version has none either.
+    for (first, second) in [(None, Some("/one")), (Some("/one"), None), (None, None)] {
         let mut world = FakeWorld::new(1);
-        let id = at(first).task(&mut world, &keyed("sleep 60"));
-        let again = at(second).task(&mut world, &keyed("sleep 60"));
+        let id = server_in(first).task(&mut world, &keyed("sleep 60"));
+        let again = server_in(second).task(&mut world, &keyed("sleep 60"));
         assert_eq!(again, id);
         let mut elsewhere = keyed("sleep 60");
-        elsewhere["cwd"] = json!(second.expect("it has one"));
-        let named = at(second).ask(&mut world, &run(1, Client::Tasks, &elsewhere));
+        elsewhere["cwd"] = json!("/two");
+        let named = server_in(second).ask(&mut world, &run(1, Client::Tasks, &elsewhere));
         assert_eq!(named["result"]["isError"], true, "{named}");
     }
+    // Where the first call named a directory, it is known that the second one does not mean that.
+    let mut world = FakeWorld::new(1);
+    let mut named = keyed("sleep 60");
+    named["cwd"] = json!("/one");
+    server_in(None).task(&mut world, &named);
+    let again = server_in(None).ask(&mut world, &run(1, Client::Tasks, &keyed("sleep 60")));
+    assert_eq!(again["result"]["isError"], true, "{again}");
 }
 
 #[test]

@@ -359,31 +359,55 @@ fn a_call_that_waits_says_how_far_it_is() {
     }
 }
 
+/// The values that a call of this command is told, each beside its total and its message, where it may take an hour.
+fn progress_of(command: &str) -> Vec<(f64, Value, String)> {
+    let call = run(1, Client::Plain, &json!({ "command": command }));
+    let mut call = parse(&call);
+    call["params"]["_meta"]["progressToken"] = json!("t");
+    let mut scene = Scene::new();
+    scene.host = Host::new(r#"{"syncLimitMs":3600000}"#, "user");
+    scene.host.ask(&mut scene.world, &call.to_string());
+    let told = scene.told().into_iter().map(|it| {
+        let progress = it["params"]["progress"].as_f64().expect("a number");
+        let message = it["params"]["message"].as_str().expect("words");
+        (progress, it["params"]["total"].clone(), message.to_owned())
+    });
+    told.collect()
+}
+
+/// The values alone, which are to be percents.
+fn percents_of(command: &str) -> Vec<f64> {
+    let told = progress_of(command);
+    assert!(told.iter().all(|(_, total, _)| *total == 100), "{told:?}");
+    told.into_iter().map(|(value, ..)| value).collect()
+}
+
 #[test]
 fn a_call_says_how_far_its_job_says_it_is() {
-    let mut message = parse(&run(
-        1,
-        Client::Plain,
-        &json!({ "command": "report 20 compiling; sleep 2.5; report 60 linking; sleep 3" }),
-    ));
-    message["params"]["_meta"]["progressToken"] = json!("t");
-    let mut scene = Scene::new();
-    scene.host.ask(&mut scene.world, &message.to_string());
-    let told: Vec<(f64, Value)> = scene
-        .told()
-        .iter()
-        .map(|it| {
-            let progress = it["params"]["progress"].as_f64().expect("a number");
-            (progress, it["params"]["total"].clone())
-        })
-        .collect();
     // Each is greater than the one before, also where the job says nothing new: who hears nothing may give it up.
-    let values: Vec<f64> = told.iter().map(|(value, _)| *value).collect();
-    assert_eq!(values, [20.0, 20.001, 60.0, 60.001, 60.002]);
-    assert!(
-        told.iter().all(|(_, total)| *total == json!(100)),
-        "{told:?}"
-    );
+    let values = percents_of("report 20 compiling; sleep 2.5; report 60 linking; sleep 2");
+    assert_eq!(values, [20.0, 20.5, 60.0, 60.5]);
+    let values = percents_of("report 60 compiling; sleep 1.5; report 20 linking; sleep 1");
+    assert_eq!(values, [60.0, 60.5], "what was told is not taken back");
+}
+
+#[test]
+fn a_job_that_runs_has_not_done_all_whatever_it_says() {
+    let values = percents_of("report 60 linking; sleep 1.5; report 100 linking; sleep 2");
+    assert_eq!(values, [60.0, 99.0, 99.5]);
+    let told = progress_of("report 100 linking; sleep 1.5");
+    assert!(told[0].2.contains("100 %, linking"), "{told:?}");
+}
+
+#[test]
+fn a_call_is_told_something_each_second_however_long_a_percentage_stands_still() {
+    for percent in [40, 99, 100] {
+        let values = percents_of(&format!("report {percent} linking; sleep 1500.5"));
+        assert_eq!(values.len(), 1500, "{percent}");
+        assert!(values.is_sorted_by(|one, next| one < next), "{percent}");
+        let next = f64::from(percent.min(99) + 1);
+        assert!(values.iter().all(|value| *value < next), "{percent}");
+    }
 }
 
 #[test]

@@ -142,9 +142,10 @@ impl Field {
     /// What would fit in the place of an answer that does not, in words.
     pub(super) fn wanted_instead_of(&self, json: &RawValue) -> String {
         let wanted = self.wanted();
-        let is_large = is_too_large(json.get());
-        match self.kind {
-            Kind::Integer(ref bounds) if is_large && bounds.in_words().is_empty() => format!(
+        let json = json.get();
+        match &self.kind {
+            // Who is told the bound that it breaks knows enough.
+            Kind::Integer(bounds) if is_too_large(json) && !bounds.exclude(json) => format!(
                 "{wanted}, and none is taken but from {} to {}, written without `.` and `e`",
                 i64::MIN,
                 u64::MAX

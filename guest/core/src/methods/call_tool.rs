@@ -16,13 +16,14 @@ use crate::meta::{self, Client};
 use crate::outcome::{Context, Outcome, Wake};
 use crate::rpc::notice::Measure;
 use crate::rpc::{Id, Request, RpcError, reply};
-use crate::task::begin::{Begun, Refused, begin};
+use crate::task::begin::{Begun, OtherOrder, Refused, begin};
 use crate::task::call_result::CallResult;
 use crate::task::order::Order;
 use crate::task::record::Facts;
 use crate::task::settle::Clock;
 use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
+use crate::text::revealed;
 use crate::tool::{Mode, ToolResult};
 use crate::wording::{self, About};
 
@@ -214,7 +215,7 @@ fn progress(cx: &Context, call: Call<'_>) -> Result<Option<Reported>, RpcError> 
     Ok(token.map(|token| Reported {
         token,
         value: 0,
-        thousandths: 0,
+        repeats: 0,
         measure: Measure::Seconds,
         next_at: cx.now.saturating_add(TELL_AGAIN_MS),
     }))
@@ -240,22 +241,19 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
     match refused {
         Refused::NotStarted(error, remains) => {
             let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
-            wording::not_run(
-                error,
-                (key_is_used, order.in_servers_directory),
-                order.about(),
-            )
+            let is_unplaced = order.in_servers_directory || order.spec.directory.is_none();
+            wording::not_run(error, (key_is_used, is_unplaced), order.about())
         }
         Refused::OtherOrder(_) if order.tool.is_some() => format!(
             "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
              that call exactly to get its task",
             order.idempotency_key.as_deref().unwrap_or_default()
         ),
-        Refused::OtherOrder(differences) => format!(
-            "`idempotencyKey` {:?} already stands for another call, with {}: repeat that call exactly to get its \
-             task, or use a new key",
+        Refused::OtherOrder(other) => format!(
+            "`idempotencyKey` {:?} already stands for another call, with {}: {} to get its task, or use a new key",
             order.idempotency_key.as_deref().unwrap_or_default(),
-            others(differences)
+            others(&other.differences),
+            repeating(other, order)
         ),
         Refused::KeyTooLong(limit) => {
             let key = order.idempotency_key.as_deref().unwrap_or_default();
@@ -276,6 +274,22 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
+    }
+}
+
+/// How the call is repeated that made another order. Who named no directory would not know why its own is another.
+fn repeating(other: &OtherOrder, order: &Order) -> String {
+    let own = order.spec.directory.as_deref();
+    let own = own.filter(|_| order.in_servers_directory);
+    match (other.directory.as_deref(), own) {
+        (Some(theirs), Some(own)) if theirs != own => {
+            let (theirs, own) = (revealed(theirs), revealed(own));
+            format!(
+                "its directory is \"{theirs}\", and this call, without `cwd`, is for this server's own, \"{own}\"; \
+                 repeat that call exactly, with `cwd` \"{theirs}\","
+            )
+        }
+        _ => "repeat that call exactly".to_owned(),
     }
 }
 

@@ -229,11 +229,11 @@ fn going_on(
     let Some(reported) = reported else {
         return wait_on(call, call.patient_until(cx.now));
     };
-    let value = reported.further(progress);
-    let waits = wait_on(&call.told(cx.now, value), call.patient_until(cx.now));
-    let Some(value) = value else { return waits };
+    let told = reported.further(progress);
+    let waits = wait_on(&call.told(cx.now, told), call.patient_until(cx.now));
+    let Some(told) = told else { return waits };
     let message = status_message::working(world, id, progress);
-    waits.after(notice::progress(&reported.token, value, &message))
+    waits.after(notice::progress(&reported.token, told, &message))
 }
 
 /// What a client without Tasks is told whose call cannot wait longer.

@@ -9,7 +9,7 @@ use crate::limits::{PATIENCE_MS, TELL_AGAIN_MS};
 use crate::meta::Client;
 use crate::outcome::{Outcome, Pending};
 use crate::rpc::Id;
-use crate::rpc::notice::Measure;
+use crate::rpc::notice::{Measure, Told};
 use crate::task::TaskId;
 
 /// All that remains of the call. The tag is the format's number: another version of the server may go on
@@ -62,9 +62,10 @@ pub(crate) struct Reported {
     pub(crate) token: Id,
     /// What was told last, in whole ones of the measure; 0 where nothing was.
     pub(crate) value: u64,
-    /// How many thousandths more.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) thousandths: u64,
+    /// How many times more it was told since, while that stood still. An earlier version told a thousandth more each time,
+    /// which is never more than what is told now.
+    #[serde(default, skip_serializing_if = "is_zero", alias = "thousandths")]
+    pub(crate) repeats: u64,
     /// What that was.
     pub(crate) measure: Measure,
     /// When to tell more, in milliseconds since 1970.
@@ -91,24 +92,36 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Reported {
-    /// What was told last, in thousandths of the measure.
-    fn told(&self) -> u64 {
-        self.value
-            .saturating_mul(1000)
-            .saturating_add(self.thousandths)
+    /// What was told last.
+    fn told(&self) -> Told {
+        Told {
+            value: self.value,
+            repeats: self.repeats,
+            measure: self.measure,
+        }
     }
 
-    /// How far a job is, in thousandths of a measure, and always further than what was told: a client may take one that is
-    /// told nothing for dead. Where the percentage stands still, a thousandth is added each time. `None` where all is done.
-    pub(crate) fn further(&self, progress: &Progress) -> Option<(u64, Measure)> {
+    /// How far a job is that runs, and always further than what was told: a client may take one that is told nothing for
+    /// dead. A percentage that stands still approaches the next one. A job that runs has not done all, whatever it says:
+    /// its 100 is told as 99, since nothing could follow 100. `None` where nothing is further.
+    pub(crate) fn further(&self, progress: &Progress) -> Option<Told> {
+        let whole = |value, measure| Told {
+            value,
+            repeats: 0,
+            measure,
+        };
         let told = self.told();
         let percent = progress.report.as_ref().and_then(|it| it.percent);
-        let percent = percent.map(|it| (u64::from(it) * 1000, Measure::Percent));
-        let otherwise = match self.measure {
-            Measure::Seconds => (progress.running_ms / 1000 * 1000, Measure::Seconds),
-            Measure::Percent => ((told + 1).min(100_000), Measure::Percent),
+        let percent = percent.map(|it| whole(u64::from(it).min(99), Measure::Percent));
+        let otherwise = match told.measure {
+            Measure::Seconds => whole(progress.running_ms / 1000, Measure::Seconds),
+            Measure::Percent => Told {
+                repeats: told.repeats.saturating_add(1),
+                ..told
+            },
         };
-        let is_further = |(value, _): &(u64, Measure)| *value > told;
+        // Also of what stands still: a step that is told each second is too small for a floating-point number after months.
+        let is_further = |it: &Told| it.number() > told.number();
         percent
             .filter(is_further)
             .or(Some(otherwise).filter(is_further))
@@ -137,14 +150,14 @@ impl WaitingCall {
     }
 
     /// The same call, where it is time to tell its client how far it is, and that was done.
-    pub(crate) fn told(&self, now: u64, further: Option<(u64, Measure)>) -> Self {
+    pub(crate) fn told(&self, now: u64, further: Option<Told>) -> Self {
         let tell = |it: &Reported| {
-            let (told, measure) = further.unwrap_or((it.told(), it.measure));
+            let told = further.unwrap_or_else(|| it.told());
             Reported {
                 token: it.token.clone(),
-                value: told / 1000,
-                thousandths: told % 1000,
-                measure,
+                value: told.value,
+                repeats: told.repeats,
+                measure: told.measure,
                 next_at: now.saturating_add(TELL_AGAIN_MS),
             }
         };

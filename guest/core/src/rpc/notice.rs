@@ -49,6 +49,25 @@ pub(crate) enum Measure {
     Percent,
 }
 
+/// How far a call is, as its client is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// In whole ones of the measure.
+    pub(crate) value: u64,
+    /// How many times more it was told since, while the value stood still.
+    pub(crate) repeats: u64,
+    /// What the value is.
+    pub(crate) measure: Measure,
+}
+
+impl Told {
+    /// As a number that grows each time, and never reaches the next whole one.
+    pub(crate) fn number(self) -> f64 {
+        let repeats = self.repeats as f64;
+        self.value as f64 + repeats / (repeats + 1.0)
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Progress<'a> {
@@ -59,17 +78,17 @@ struct Progress<'a> {
     message: &'a str,
 }
 
-/// How far a request is, in thousandths of the measure. It is a whole number where it can be one.
+/// How far a request is. It is a whole number where it can be one.
 ///
 /// *Source:* MCP 2026-07-28, Progress.
-pub(crate) fn progress(token: &Id, (value, measure): (u64, Measure), message: &str) -> String {
+pub(crate) fn progress(token: &Id, told: Told, message: &str) -> String {
     let params = Progress {
         progress_token: token,
-        progress: match value % 1000 {
-            0 => Number::from(value / 1000),
-            _ => Number::from_f64(value as f64 / 1000.0).expect("it is finite"),
+        progress: match told.repeats {
+            0 => Number::from(told.value),
+            _ => Number::from_f64(told.number()).expect("it is finite"),
         },
-        total: match measure {
+        total: match told.measure {
             Measure::Seconds => None,
             Measure::Percent => Some(100),
         },

@@ -41,13 +41,21 @@ pub(crate) enum Begun {
 pub(crate) enum Refused {
     /// The job could not be started, and this is what is left of its task.
     NotStarted(StartError, Remains),
-    /// The idempotency key stands for a task that another order made, which differs in these arguments; in none
-    /// where its record is damaged.
-    OtherOrder(Vec<&'static str>),
+    /// The idempotency key stands for a task that another order made.
+    OtherOrder(OtherOrder),
     /// The idempotency key is longer than this many bytes.
     KeyTooLong(usize),
     /// The order is longer than what the store takes beside its end.
     OrderTooLong,
+}
+
+/// The order that made the task for which an idempotency key stands.
+#[derive(Debug)]
+pub(crate) struct OtherOrder {
+    /// The arguments in which it differs; none where its record is damaged.
+    pub(crate) differences: Vec<&'static str>,
+    /// Where its job runs, an absolute path; `None` where that is not known.
+    pub(crate) directory: Option<String>,
 }
 
 /// Where the entry of an idempotency key is, and what has to be true of it.
@@ -198,11 +206,17 @@ fn indexes(facts: &Facts, slot: Slot<'_>) -> Result<Vec<Change>, RpcError> {
 /// and its files were deleted.
 fn join(store: &mut impl Store, order: &Order, loaded: Loaded) -> Result<Option<Begun>, RpcError> {
     let Some(recorded) = loaded.facts.job_spec() else {
-        return Ok(Some(Begun::Refused(Refused::OtherOrder(Vec::new()))));
+        return Ok(Some(Begun::Refused(Refused::OtherOrder(OtherOrder {
+            differences: Vec::new(),
+            directory: None,
+        }))));
     };
     let differences = differences(&loaded, &recorded, order);
     if !differences.is_empty() {
-        return Ok(Some(Begun::Refused(Refused::OtherOrder(differences))));
+        return Ok(Some(Begun::Refused(Refused::OtherOrder(OtherOrder {
+            differences,
+            directory: recorded.directory,
+        }))));
     }
     match loaded.state {
         State::Live(live) if !live.shared => share(store, &loaded, live),
@@ -235,10 +249,16 @@ fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'stat
         differences.retain(|name| spec::MADE_OF_ARGUMENTS.contains(name));
         return differences;
     }
-    // Neither call named one: a server that was started elsewhere since makes no other call of it.
     let facts = &loaded.facts;
-    let is_unnamed = facts.in_servers_directory || recorded.directory.is_none();
-    if is_unnamed && (order.in_servers_directory || order.spec.directory.is_none()) {
+    // The call of which it is not known where it would run named no directory. So where the other one named none either,
+    // they may be the same call. Two servers that know their directories do not make one call of two: the same key,
+    // `test` for example, in another project is not to give this one's result.
+    let may_be_the_same = match (&recorded.directory, &order.spec.directory) {
+        (Some(_), Some(_)) | (None, None) => false,
+        (None, Some(_)) => order.in_servers_directory,
+        (Some(_), None) => facts.in_servers_directory,
+    };
+    if may_be_the_same {
         differences.retain(|name| *name != "cwd");
     }
     if facts.label != order.label {

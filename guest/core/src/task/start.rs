@@ -43,19 +43,17 @@ pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, spec: &JobS
         Ok(()) => Start::Started,
         Err(error) if error.kind == StartErrorKind::AlreadyKnown => Start::Overtaken,
         Err(error) => {
-            let remains = give_up(world, facts, &not_run(now, facts, &error));
+            let key_is_used = facts.idempotency_key.is_some();
+            let is_unplaced = facts.in_servers_directory || spec.directory.is_none();
+            let message = wording::not_run(&error, (key_is_used, is_unplaced), facts.about());
+            let remains = give_up(world, facts, &failed(now, message));
             Start::Failed(error, remains)
         }
     }
 }
 
 /// The end of a task whose job could not be started. Only who gets the task by its idempotency key reads it.
-fn not_run(now: u64, facts: &Facts, error: &StartError) -> Terminal {
-    let message = wording::not_run(
-        error,
-        (facts.idempotency_key.is_some(), facts.in_servers_directory),
-        facts.about(),
-    );
+fn failed(now: u64, message: String) -> Terminal {
     Terminal {
         ended_at: now,
         status_message: message.clone(),

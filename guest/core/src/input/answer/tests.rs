@@ -310,32 +310,63 @@ fn a_whole_number_is_never_another_one() {
     }
 }
 
+/// What a client is told of a whole number, as JSON, that does not fit such a field.
+fn whole_number_misfit(bounds: &Value, number: &str) -> String {
+    let mut field = bounds.clone();
+    field["type"] = json!("integer");
+    let answer = format!(r#"{{"action":"accept","content":{{"f":{number}}}}}"#);
+    let answer = RawValue::from_string(answer).expect("it is JSON");
+    fitting(&one(&field), &answer).expect_err("it does not fit")
+}
+
+const TOO_LARGE: &str = ", and none is taken but from -9223372036854775808 to 18446744073709551615, written without `.` and `e`";
+
 #[test]
 fn a_whole_number_that_is_too_large_is_told_how_large_it_may_be() {
-    let form = one(&json!({ "type": "integer" }));
-    let words = |json: &str| {
-        let answer = format!(r#"{{"action":"accept","content":{{"f":{json}}}}}"#);
-        let answer = RawValue::from_string(answer).expect("it is JSON");
-        fitting(&form, &answer).expect_err("it does not fit")
-    };
     let usual = "`f` has to be a whole number";
-    for json in ["1.5", "\"1\"", "true", "1e-400"] {
-        assert_eq!(words(json), usual, "{json}");
+    for number in ["1.5", "\"1\"", "true", "1e-400"] {
+        assert_eq!(whole_number_misfit(&json!({}), number), usual, "{number}");
     }
-    let large = format!(
-        "{usual}, and none is taken but from -9223372036854775808 to 18446744073709551615, written without `.` and `e`"
-    );
-    for json in [
+    for number in [
         "18446744073709551616",
         "-9223372036854775809",
+        "9007199254740993e0",
         "1e30",
         "1e400",
     ] {
-        assert_eq!(words(json), large, "{json}");
+        let words = whole_number_misfit(&json!({}), number);
+        assert_eq!(words, format!("{usual}{TOO_LARGE}"), "{number}");
     }
-    let bounded = one(&json!({ "type": "integer", "minimum": 0, "maximum": 10 }));
-    let answer = r#"{"action":"accept","content":{"f":1e30}}"#.to_owned();
-    let answer = RawValue::from_string(answer).expect("it is JSON");
-    let words = fitting(&bounded, &answer).expect_err("it does not fit");
-    assert!(!words.contains("none is taken"), "{words}");
+}
+
+#[test]
+fn a_whole_number_within_its_bounds_is_told_that_it_is_too_large() {
+    let check = |bounds: Value, in_words: &str, large: &[&str], outside: &[&str]| {
+        let usual = format!("`f` has to be a whole number, {in_words}");
+        for number in large {
+            let words = whole_number_misfit(&bounds, number);
+            assert_eq!(words, format!("{usual}{TOO_LARGE}"), "{number}");
+        }
+        for number in outside {
+            assert_eq!(whole_number_misfit(&bounds, number), usual, "{number}");
+        }
+    };
+    check(
+        json!({ "minimum": 0 }),
+        "at least 0",
+        &["18446744073709551616", "9007199254740993e0", "1e400"],
+        &["-9223372036854775809", "-9007199254740993e0", "-1e400"],
+    );
+    check(
+        json!({ "maximum": 10 }),
+        "at most 10",
+        &["-9223372036854775809", "-9007199254740993e0", "-1e400"],
+        &["18446744073709551616", "9007199254740993e0", "1e400"],
+    );
+    check(
+        json!({ "minimum": 0, "maximum": 9_007_199_254_740_993_u64 }),
+        "0 to 9007199254740993",
+        &["9007199254740993e0"],
+        &["9007199254740995e0", "1e30", "-1e30"],
+    );
 }
