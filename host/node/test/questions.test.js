@@ -6,7 +6,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { Form } from '../src/cli/form.js';
+import { milliseconds } from '../src/cli/duration.js';
+import { Form, untilWhen } from '../src/cli/form.js';
 import { ProcessJobs } from '../src/index.js';
 import { Asker } from '../src/jobs/questions.js';
 import { readReport, writeReport } from '../src/jobs/report.js';
@@ -39,10 +40,11 @@ const answer = (client, taskId, key, answer) =>
 test('a job asks, a client of another server answers, and the job goes on', async (cx) => {
   const dataDir = temporaryDirectory(cx);
   const first = new Client(cx, dataDir);
-  const id = await first.run(`${PROGRAM} ask 'Which?' --field 'where:a|b=B:Where to' --field 'note?:text'; echo ended with $?`);
+  const fields = "--field 'where:a|b=B:Where to' --field 'note?:text'";
+  const id = await first.run(`${PROGRAM} ask 'Which?' ${fields} --deadline 1h30m; echo ended with $?`);
   const [[key, request]] = /** @type {[[string, any]]} */ (Object.entries(await asked(first, id)));
   assert.equal(request.method, 'elicitation/create');
-  assert.equal(request.params.message, 'Which?');
+  assert.match(request.params.message, /^Which\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there is no .*\)$/);
   const { properties, required } = request.params.requestedSchema;
   assert.deepEqual(required, ['where']);
   assert.equal(properties.where.title, 'Where to');
@@ -90,7 +92,7 @@ test('a question is withdrawn when its asker ends, and a deadline ends one', asy
   await asked(client, id, 0);
   await client.result('tasks/cancel', { taskId: id });
   assert.equal((await client.endedTask(id)).status, 'cancelled');
-  const late = await client.run(`${PROGRAM} ask Late --text --deadline 0.5s; echo ended with $?`);
+  const late = await client.run(`${PROGRAM} ask Late --text --deadline 0s500ms; echo ended with $?`);
   assert.match((await client.endedTask(late)).result.content[0].text, /ended with 2/);
 });
 
@@ -119,7 +121,7 @@ test('a wrong command line is refused in words, and so is one outside of a job',
   refused(125, /native/, ['ask', 'a', '--url=https://example.org/']);
   refused(125, /--nothing/, ['ask', 'a', '--nothing']);
   refused(125, /message/, ['ask']);
-  refused(125, /--deadline/, ['ask', 'a', '--deadline', '0']);
+  for (const deadline of ['0', '366d', '1h1h']) refused(125, /--deadline.*365d/, ['ask', 'a', '--deadline', deadline]);
   refused(2, /percentage/, ['progress', 'a', 'b']);
 });
 
@@ -138,14 +140,56 @@ test('a form has what the options say', () => {
     ],
   });
   assert.match(form({ fields: ['2:text', '1?:number'] }).text, /"2":.*"1":.*"required":\["2"\]/);
-  const late = JSON.parse(form({ deadlineMs: 600_000 }).text);
-  assert.equal(late.message, 'm\n(if nobody answers within 10 min, there is no answer)');
+  const message = (/** @type {Parameters<typeof form>[0]} */ options) => JSON.parse(form(options).text).message;
+  assert.equal(message({ note: '\nn' }), 'm\nn');
   for (const fields of [['a'], ['a:word'], [':text'], ['?:text'], ['a:text', 'a:text'], ['a:x|x'], ['\n:text']]) {
     assert.throws(() => form({ fields }), { name: 'Error' }, fields.join());
   }
   assert.throws(() => form({ kinds: ['text', 'number'] }));
   assert.throws(() => form({ kinds: ['text'], fields: ['a:text'] }));
-  assert.throws(() => form({ message: ' ' }));
+  assert.throws(() => form({ message: ' ', note: 'n' }));
+  assert.equal(message({ message: 'ä'.repeat(3990), note: 'n'.repeat(10) }).length, 4000);
+  const long = { message: 'ä'.repeat(3991), note: 'n'.repeat(10) };
+  assert.throws(() => form(long), /of 1 to 3990 characters: what --deadline adds/);
+  assert.throws(() => form({ message: 'ä'.repeat(4001) }), /of 1 to 4000 characters$/);
+});
+
+test('a person reads until when a question is open', () => {
+  const noon = Date.UTC(2026, 6, 28, 12) + 500;
+  for (const [ms, words] of /** @type {const} */ ([
+    [600_000, '2026-07-28 12:10:00 UTC, 10 min'],
+    [90_000, '2026-07-28 12:01:30 UTC, 90 s'],
+    [5_400_000, '2026-07-28 13:30:00 UTC, 90 min'],
+    [7_200_000, '2026-07-28 14:00:00 UTC, 2 h'],
+    [172_800_000, '2026-07-30 12:00:00 UTC, 2 d'],
+    [700, '2026-07-28 12:00:01 UTC, 700 ms'],
+    [60_250, '2026-07-28 12:01:00 UTC, 60250 ms'],
+  ])) {
+    assert.equal(untilWhen(ms, noon), `\n(if nobody answers by ${words} after this was asked, there is no answer)`);
+  }
+});
+
+test('durations have a unit or are seconds', () => {
+  for (const [text, ms] of /** @type {const} */ ([
+    ['90', 90_000],
+    ['90s', 90_000],
+    ['2d', 172_800_000],
+    ['0.0001s', 1],
+    ['1.1d', 95_040_000],
+    ['30.999999999999d', 2_678_400_000],
+    ['.5', 500],
+    ['.5m', 30_000],
+    ['1h30m', 5_400_000],
+    ['1h 30m', 5_400_000],
+    ['1d2h3m4.5s', 93_784_500],
+    ['10min', 600_000],
+    ['1m250ms', 60_250],
+  ])) {
+    assert.equal(milliseconds(text), ms, text);
+  }
+  const wrong =
+    ',s,-1,+1,1.,.,.s,1.5.5,1.+5,1e3,5 m,5x,1h30,1h1h,30m1h,1m1min,1hm,1h  30m,1h , 1h,1H,0x10,Infinity,1.9999999999999,ä';
+  for (const text of wrong.split(',')) assert.equal(milliseconds(text), undefined, text);
 });
 
 test('an answer is printed in one line', () => {

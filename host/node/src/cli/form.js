@@ -4,6 +4,7 @@
  * *Source:* MCP 2026-07-28, Elicitation, Requested Schema.
  */
 
+import { lasting, moment } from './duration.js';
 import { WrongUsage } from './usage.js';
 
 /** @typedef {{ name: string, schema: object, isRequired: boolean }} Field */
@@ -13,10 +14,10 @@ import { WrongUsage } from './usage.js';
  * @property {string[]} kinds of a single field whose name nobody chose: at most one
  * @property {string[]} fields as `NAME[?]:TYPE[:TITLE]`
  * @property {boolean} isOptional
- * @property {number} [deadlineMs] how long somebody waits for the answer
+ * @property {string} [note] what is added to the message, see `untilWhen`
  */
 
-/** How long a message may be, in characters. What the component takes. */
+/** How long a message may be, in characters, with what is added to it. What the component takes. */
 const MESSAGE_CHARACTERS = 4000;
 
 /** The name of a single field, which nobody sees. */
@@ -39,7 +40,7 @@ export class Form {
   #hasOneValue;
 
   /** @param {Options} options */
-  constructor({ message, kinds, fields, isOptional, deadlineMs }) {
+  constructor({ message, kinds, fields, isOptional, note = '' }) {
     if (kinds.length + Math.min(fields.length, 1) > 1) throw new WrongUsage('ask for one kind of value, or for fields');
     const isRequired = !isOptional;
     const only = kinds.map((kind) => ({ name: ONLY, schema: { type: TYPES.get(kind) }, isRequired }));
@@ -48,12 +49,8 @@ export class Form {
     if (new Set(this.#fields.map(({ name }) => name)).size < this.#fields.length) {
       throw new WrongUsage('a field is given twice');
     }
-    // A person who reads the question has to know until when.
-    const until = deadlineMs === undefined ? '' : `\n(if nobody answers within ${inWords(deadlineMs)}, there is no answer)`;
-    this.#message = message + until;
-    if (message.trim() === '' || [...this.#message].length > MESSAGE_CHARACTERS) {
-      throw new WrongUsage(`give a message of 1 to ${MESSAGE_CHARACTERS} characters`);
-    }
+    this.#message = message + note;
+    if (message.trim() === '' || [...this.#message].length > MESSAGE_CHARACTERS) throw wrongMessage([...note].length);
   }
 
   /** As JSON, with the fields in their order, which an object does not keep for names that are numbers. */
@@ -102,9 +99,19 @@ function listed(choices) {
   return { oneOf: pairs.map(([, value, title = value]) => ({ const: value, title })) };
 }
 
-/** @param {number} ms */
-function inWords(ms) {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds === 0) return `${ms} ms`;
-  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+/**
+ * What is added to a message: a person who reads the question has to know until when, also where that is later.
+ *
+ * @param {number} deadlineMs how long somebody waits for the answer
+ * @param {number} now in milliseconds since 1970
+ */
+export function untilWhen(deadlineMs, now) {
+  const until = `${moment(now + deadlineMs)}, ${lasting(deadlineMs)} after this was asked`;
+  return `\n(if nobody answers by ${until}, there is no answer)`;
+}
+
+/** @param {number} added */
+function wrongMessage(added) {
+  const room = `give a message of 1 to ${MESSAGE_CHARACTERS - added} characters`;
+  return new WrongUsage(added ? `${room}: what --deadline adds to it takes ${added} of ${MESSAGE_CHARACTERS}` : room);
 }
