@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { milliseconds } from '../src/cli/duration.js';
-import { Form, untilWhen } from '../src/cli/form.js';
+import { Form, readAnswer, untilWhen } from '../src/cli/form.js';
 import { ProcessJobs } from '../src/index.js';
 import { Asker } from '../src/jobs/questions.js';
 import { readReport, writeReport } from '../src/jobs/report.js';
@@ -61,11 +61,11 @@ test('a job asks, a client of another server answers, and the job goes on', asyn
 
 test('the exit status says what the person did', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const line = ['first --boolean', 'second', 'third --text'].map((it) => `{ ${PROGRAM} ask ${it}; echo ${it} $?; } & `);
+  const line = ['first --number', 'second', 'third --text'].map((it) => `{ ${PROGRAM} ask ${it}; echo ${it} $?; } & `);
   const id = await client.run(`${line.join('')} wait`);
   const answers = new Map(
     Object.entries({
-      first: { action: 'accept', content: { answer: true } },
+      first: { action: 'accept', content: { answer: /** @type {any} */ (JSON).rawJSON('1.50') } },
       second: { action: 'decline' },
       third: { action: 'cancel' },
     }),
@@ -75,8 +75,8 @@ test('the exit status says what the person did', async (cx) => {
   }
   const { text } = (await client.endedTask(id)).result.content[0];
   // The three end in any order.
-  assert.match(text, /^true$/m);
-  assert.match(text, /first --boolean 0/);
+  assert.match(text, /^1\.50$/m, 'a number is printed as it was written');
+  assert.match(text, /first --number 0/);
   assert.match(text, /second 1/);
   assert.match(text, /third --text 2/);
 });
@@ -200,6 +200,10 @@ test('an answer is printed in one line', () => {
   assert.equal(printed({ kinds: ['text'] }, {}), '');
   assert.equal(printed({ kinds: ['boolean'] }, { answer: false }), 'false');
   assert.equal(printed({ fields: ['a:text'] }, { a: 'x' }), '{"a":"x"}');
+  const many = '{"answer":1.50,"b":123456789012345678901234567890,"c":["1.50"],"d":1E2}';
+  assert.equal(printed({ kinds: ['number'] }, readAnswer(many)), '1.50');
+  assert.equal(printed({ kinds: ['number'] }, readAnswer(many), true), '1.50');
+  assert.equal(printed({ fields: ['b:number'] }, readAnswer(many)), many);
   assert.equal(printed({}, undefined), undefined);
   assert.equal(printed({}, undefined, true), '{}');
 });

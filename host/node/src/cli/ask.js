@@ -5,14 +5,15 @@ import { parseArgs } from 'node:util';
 import { Asker } from '../jobs/questions.js';
 import { at } from '../timer.js';
 import { milliseconds } from './duration.js';
-import { Form, KINDS, untilWhen } from './form.js';
+import { Form, KINDS, readAnswer, untilWhen } from './form.js';
 import { ownJob } from './job.js';
 import { WrongUsage } from './usage.js';
 
 const HELP = `Usage: backburner-node ask MESSAGE [OPTIONS]
 
-Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line. Without an
-option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see the answers.
+Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line, a number as it
+was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see
+the answers.
 
 Options:
   --boolean, --text, --number, --integer   ask for one value of this kind
@@ -80,7 +81,7 @@ export async function run(args) {
     isOptional: values.optional ?? false,
     note: deadlineMs === undefined ? undefined : untilWhen(deadlineMs, Date.now()),
   });
-  const { action, content } = JSON.parse(await answer(form, deadlineMs)) ?? { action: 'cancel' };
+  const { action, content } = readAnswer(await answer(form, deadlineMs)) ?? { action: 'cancel' };
   const line = action === 'accept' ? form.printed(content, values.json ?? false) : undefined;
   if (line !== undefined) await print(`${line}\n`);
   return STATUS.get(action) ?? 125;

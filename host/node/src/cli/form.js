@@ -63,7 +63,7 @@ export class Form {
   }
 
   /**
-   * The line that is printed of an answer's content; `undefined` where there is nothing to print.
+   * The line that is printed of an answer's content, as `readAnswer` gives it; `undefined` where there is nothing to print.
    *
    * @param {any} content
    * @param {boolean} asJson
@@ -72,8 +72,24 @@ export class Form {
     const value = this.#hasOneValue ? (content?.[ONLY] ?? null) : (content ?? {});
     if (asJson || (!this.#hasOneValue && this.#fields.length > 0)) return JSON.stringify(value);
     if (!this.#hasOneValue) return undefined;
-    return value === null ? '' : String(value).replace(/\p{Cc}/gu, ' ');
+    if (typeof value === 'string') return value.replace(/\p{Cc}/gu, ' ');
+    return value === null ? '' : JSON.stringify(value);
   }
+}
+
+/**
+ * Reads an answer. Its numbers stay as they were written: as numbers of JavaScript `1.50` would be `1.5`, and of many digits
+ * another one.
+ *
+ * @param {string} text JSON
+ * @returns {any} what `JSON.stringify` writes as it was
+ */
+export function readAnswer(text) {
+  // Neither is in the types that we check against.
+  const { rawJSON } = /** @type {any} */ (JSON);
+  /** @type {(text: string, revive: (name: string, value: unknown, cx: { source: string }) => unknown) => any} */
+  const parse = /** @type {any} */ (JSON.parse);
+  return parse(text, (_, value, { source }) => (typeof value === 'number' ? rawJSON(source) : value));
 }
 
 /**
