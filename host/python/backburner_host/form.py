@@ -8,8 +8,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from . import durations
+
 MESSAGE_CHARACTERS_MAX = 4000
-"""How long a message may be, in characters. What the component takes."""
+"""How long a message may be, in characters, with what is added to it. What the component takes."""
 
 TYPES = {"boolean": "boolean", "text": "string", "number": "number", "integer": "integer"}
 """The kinds of values, and what the protocol calls them."""
@@ -35,15 +37,17 @@ class Field:
 class Form:
     """A message, and the fields that go with it."""
 
-    def __init__(self, message: str, fields: list[Field], deadline_seconds: float | None = None):
-        """Raises `ValueError`, with what is wrong, for what nobody can be asked."""
+    def __init__(self, message: str, fields: list[Field], note: str = ""):
+        """Ask for `fields`; `note` is added to the message, see `until_when`.
+
+        Raises `ValueError`, with what is wrong, for what nobody can be asked.
+        """
         if len({field.name for field in fields}) < len(fields):
             raise ValueError("a field is given twice")
-        # A person who reads the question has to know until when.
-        until = "" if deadline_seconds is None else _until(deadline_seconds)
-        self._message = message + until
+        self._message = message + note
         if not message.strip() or len(self._message) > MESSAGE_CHARACTERS_MAX:
-            raise ValueError(f"give a message of 1 to {MESSAGE_CHARACTERS_MAX} characters")
+            why = f": what --deadline adds to it takes {len(note)} of {MESSAGE_CHARACTERS_MAX}" if note else ""
+            raise ValueError(f"give a message of 1 to {MESSAGE_CHARACTERS_MAX - len(note)} characters{why}")
         self._fields = fields
 
     @property
@@ -92,22 +96,18 @@ def named(text: str) -> Field:
     return Field(found["name"], {"type": kind} | _listed(choices) | title, is_required=not found["mark"])
 
 
+def until_when(deadline_ms: int, now_ms: int) -> str:
+    """What is added to a message: a person who reads it has to know until when, also where that is later."""
+    until = f"{durations.moment(now_ms + deadline_ms)}, {durations.lasting(deadline_ms)} after this was asked"
+    return f"\n(if nobody answers by {until}, there is no answer)"
+
+
 def _listed(choices: list[str]) -> dict[str, Any]:
     """Choices of which some have a title, as `VALUE=TITLE`, or none."""
     if not any("=" in choice for choice in choices):
         return {"enum": choices} if choices else {}
     pairs = [choice.partition("=") for choice in choices]
     return {"oneOf": [{"const": value, "title": title if sign else value} for value, sign, title in pairs]}
-
-
-def _until(seconds: float) -> str:
-    """What a person reads of a deadline."""
-    whole = int(seconds)
-    if whole == 0:
-        words = f"{round(seconds * 1000)} ms"
-    else:
-        words = f"{whole} s" if whole % 60 else f"{whole // 60} min"
-    return f"\n(if nobody answers within {words}, there is no answer)"
 
 
 def _json(value: object) -> str:

@@ -8,7 +8,7 @@ import re
 import sys
 import uuid
 
-from . import form, report
+from . import durations, form, report
 from .capabilities import Report
 from .clock import now_ms
 from .job_files import DATA_VARIABLE, TASK_VARIABLE, JobFiles, jobs_directory
@@ -24,8 +24,8 @@ _STATUS = {"accept": 0, "decline": 1, "cancel": 2}
 _NOBODY = json.dumps({"action": "cancel"})
 """What is written where nobody answered in time."""
 
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_DEADLINE_DAYS_MAX = 365
+_DEADLINE_MS_MAX = 365 * 86_400_000
+"""How long one may wait for an answer."""
 
 _ASK = """\
 Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line. Without an
@@ -86,10 +86,10 @@ def _ask(words: list[str]) -> int:
     return _STATUS.get(reply["action"], _FAILURE)
 
 
-def _answer(text: str, seconds: float | None) -> str:
+def _answer(text: str, deadline_ms: int | None) -> str:
     asker = Asker(_own_job(), text)
     try:
-        return asker.answered(seconds) or asker.conclude(_NOBODY)
+        return asker.answered(None if deadline_ms is None else deadline_ms / 1000) or asker.conclude(_NOBODY)
     finally:
         asker.withdraw()
 
@@ -101,7 +101,8 @@ def _form(options: argparse.Namespace) -> form.Form:
     fields = [form.only(kind) for kind in kinds] + [form.named(text) for text in options.field]
     if options.optional:
         fields = [dataclasses.replace(field, is_required=False) for field in fields]
-    return form.Form(options.message, fields, options.deadline)
+    note = "" if options.deadline is None else form.until_when(options.deadline, now_ms())
+    return form.Form(options.message, fields, note)
 
 
 def _progress(words: list[str]) -> int:
@@ -160,7 +161,7 @@ def _ask_parser() -> argparse.ArgumentParser:
         "--deadline",
         type=_duration,
         metavar="DURATION",
-        help="how long to wait, such as 90, 10m or 1.5h [default: for ever]",
+        help="how long to wait, such as 90, 10m or 1h30m; the message says until when [default: for ever]",
     )
     parser.add_argument("--json", action="store_true", help="print the answer as JSON in any case")
     return parser
@@ -172,11 +173,12 @@ def _parser(command: str, usage: str, description: str) -> argparse.ArgumentPars
     return _Parser(prog=name, usage=f"{name} {usage}", description=description, formatter_class=raw, allow_abbrev=False)
 
 
-def _duration(text: str) -> float:
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([smhd]?)", text)
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0
-    if not 0.001 <= seconds <= _DEADLINE_DAYS_MAX * _SECONDS["d"]:
+def _duration(text: str) -> int:
+    """How long to wait, in milliseconds."""
+    ms = durations.read(text)
+    if ms is None or not 1 <= ms <= _DEADLINE_MS_MAX:
         raise argparse.ArgumentTypeError(
-            f"a duration is seconds, or a number with s, m, h or d, such as 1.5h, and not {text}"
+            "give seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m, 1.5h or 1h30m: more than 0, at "
+            f"most 365d; and not {text}"
         )
-    return seconds
+    return ms

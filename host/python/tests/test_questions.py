@@ -10,7 +10,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from backburner_host import form, questions, report
+from backburner_host import durations, form, questions, report
 from backburner_host.capabilities import JobsFailure, Progress, Report
 from backburner_host.form import Form
 from backburner_host.jobs import SupervisedJobs
@@ -70,9 +70,11 @@ class Asking(DirectoryCase):
     def test_a_job_asks_a_client_of_another_server_answers_and_the_job_goes_on(self) -> None:
         first = self.server()
         fields = "--field 'where:a|b=B:Where to' --field 'note?:text'"
-        id = first.start(f"{PROGRAM} ask 'Which?' {fields}; echo ended with $?")
+        id = first.start(f"{PROGRAM} ask 'Which?' {fields} --deadline 1h30m; echo ended with $?")
         ((key, request),) = first.asked(id).items()
-        self.assertEqual((request["method"], request["params"]["message"]), ("elicitation/create", "Which?"))
+        self.assertEqual(request["method"], "elicitation/create")
+        until_when = r"\AWhich\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there is no answer\)\Z"
+        self.assertRegex(request["params"]["message"], until_when)
         schema = request["params"]["requestedSchema"]
         self.assertEqual((list(schema["properties"]), schema["required"]), (["where", "note"], ["where"]))
         self.assertEqual(schema["properties"]["where"]["title"], "Where to")
@@ -109,7 +111,7 @@ class Asking(DirectoryCase):
 
     def test_a_deadline_ends_a_question(self) -> None:
         server = self.server()
-        id = server.start(f"{PROGRAM} ask Late --text --deadline 0.5s; echo ended with $?")
+        id = server.start(f"{PROGRAM} ask Late --text --deadline 0s500ms; echo ended with $?")
         self.assertIn("ended with 2", server.text(id))
 
     def test_a_job_says_how_far_it_is(self) -> None:
@@ -149,8 +151,9 @@ class CommandLine(DirectoryCase):
             (["a", "--url=https://example.org/"], "--url"),
             ([], "message"),
             (["a", "--text", "--number"], "one kind"),
-            (["a", "--deadline", "0"], "--deadline"),
-            (["a", "--deadline", "366d"], "--deadline"),
+            (["a", "--deadline", "0"], "365d"),
+            (["a", "--deadline", "366d"], "365d"),
+            (["a", "--deadline", "1h1h"], "365d"),
             (["a", "--field", "b"], "--field"),
         ]:
             self.refuse(125, words, "ask", *wrong)
@@ -175,9 +178,51 @@ class Forms(unittest.TestCase):
         self.assertEqual(both["properties"]["1"], {"type": "string", "enum": ["x", "y"]})
 
     def test_a_person_reads_until_when(self) -> None:
-        for seconds, words in [(600, "10 min"), (90, "90 s"), (0.25, "250 ms")]:
-            message = json.loads(Form("m", [], seconds).text)["message"]
-            self.assertEqual(message, f"m\n(if nobody answers within {words}, there is no answer)")
+        # 2026-07-28 12:00:00 UTC, and half a second.
+        noon_ms = 1_785_240_000_500
+        for ms, words in [
+            (600_000, "2026-07-28 12:10:00 UTC, 10 min"),
+            (90_000, "2026-07-28 12:01:30 UTC, 90 s"),
+            (5_400_000, "2026-07-28 13:30:00 UTC, 90 min"),
+            (7_200_000, "2026-07-28 14:00:00 UTC, 2 h"),
+            (172_800_000, "2026-07-30 12:00:00 UTC, 2 d"),
+            (700, "2026-07-28 12:00:01 UTC, 700 ms"),
+            (60_250, "2026-07-28 12:01:00 UTC, 60250 ms"),
+        ]:
+            note = f"\n(if nobody answers by {words} after this was asked, there is no answer)"
+            self.assertEqual(form.until_when(ms, noon_ms), note)
+        self.assertEqual(json.loads(Form("m", [], "\nn").text)["message"], "m\nn")
+
+    def test_a_message_that_is_too_long_is_told_how_long_it_may_be(self) -> None:
+        Form("ä" * 3990, [], "n" * 10)
+        with self.assertRaisesRegex(ValueError, "of 1 to 3990 characters: what --deadline adds"):
+            Form("ä" * 3991, [], "n" * 10)
+        with self.assertRaisesRegex(ValueError, "of 1 to 4000 characters$"):
+            Form("ä" * 4001, [])
+
+    def test_durations_have_a_unit_or_are_seconds(self) -> None:
+        for text, ms in {
+            "90": 90_000,
+            "90s": 90_000,
+            "2d": 172_800_000,
+            "0.0001s": 1,
+            "1.1d": 95_040_000,
+            "30.999999999999d": 2_678_400_000,
+            ".5": 500,
+            ".5m": 30_000,
+            "1h30m": 5_400_000,
+            "1h 30m": 5_400_000,
+            "1d2h3m4.5s": 93_784_500,
+            "10min": 600_000,
+            "1m250ms": 60_250,
+        }.items():
+            self.assertEqual(durations.read(text), ms, text)
+        wrong = (
+            ",s,-1,+1,1.,.,.s,1.5.5,1.+5,1e3,5 m,5x,1h30,1h1h,30m1h,1m1min,1hm,1h  30m,1h , 1h,1H,0x10,nan,"
+            "1.9999999999999,ä,٣s,1\n,999999999999999999999"
+        )
+        for text in wrong.split(","):
+            self.assertIsNone(durations.read(text), text)
 
     def test_what_nobody_can_be_asked_is_refused(self) -> None:
         for wrong in ("a", "a:word", ":text", "?:text", "a:x|x", "\n:text", "", f"{'a' * 101}:text"):
