@@ -23,6 +23,10 @@ _FIELD = re.compile(r"(?P<name>.{1,100}?)(?P<mark>\?)?:(?P<type>[^:]*)(?::(?P<ti
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
+class Number(str):
+    """A number as it was written. As one of Python, `1.50` would be `1.5`, and of many digits another one."""
+
+
 @dataclass(frozen=True)
 class Field:
     """One value that is asked for."""
@@ -59,7 +63,7 @@ class Form:
         return _json({"message": self._message, "requestedSchema": schema})
 
     def printed(self, content: dict[str, Any] | None) -> str | None:
-        """The line that is printed of an answer's content; `None` where there is nothing to print."""
+        """The line that is printed of an answer's content, as `read_answer` gives it; `None` where there is none."""
         if not self._fields:
             return None
         if not self._has_one_value():
@@ -96,6 +100,11 @@ def named(text: str) -> Field:
     return Field(found["name"], {"type": kind} | _listed(choices) | title, is_required=not found["mark"])
 
 
+def read_answer(text: str) -> Any:
+    """What JSON says, with its numbers as they were written."""
+    return json.loads(text, parse_int=Number, parse_float=Number)
+
+
 def until_when(deadline_ms: int, now_ms: int) -> str:
     """What is added to a message: a person who reads it has to know until when, also where that is later."""
     until = f"{durations.moment(now_ms + deadline_ms)}, {durations.lasting(deadline_ms)} after this was asked"
@@ -111,4 +120,13 @@ def _listed(choices: list[str]) -> dict[str, Any]:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    match value:
+        case Number():
+            return str(value)
+        case dict():
+            members = [f"{_json(name)}:{_json(member)}" for name, member in value.items()]
+            return "{" + ",".join(members) + "}"
+        case list():
+            return "[" + ",".join(map(_json, value)) + "]"
+        case _:
+            return json.dumps(value, ensure_ascii=False)

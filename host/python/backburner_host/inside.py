@@ -28,8 +28,9 @@ _DEADLINE_MS_MAX = 365 * 86_400_000
 """How long one may wait for an answer."""
 
 _ASK = """\
-Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line. Without an
-option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see the answers.
+Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line, a number as it
+was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models
+see the answers.
 
 Exit status: 0 where the person accepted, 1 where they declined, 2 where they dismissed the question or nobody answered
 before the deadline, 125 where this is no job, the command line is wrong, or this program failed.
@@ -75,7 +76,7 @@ def _ask(words: list[str]) -> int:
         asked.text.encode()
     except ValueError as error:
         raise WrongUsage(str(error)) from error
-    reply = json.loads(_answer(asked.text, options.deadline))
+    reply = form.read_answer(_answer(asked.text, options.deadline))
     if reply["action"] == "accept":
         content = reply.get("content")
         line = asked.printed_as_json(content) if options.json else asked.printed(content)

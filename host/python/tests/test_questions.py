@@ -17,7 +17,7 @@ from backburner_host.jobs import SupervisedJobs
 from backburner_host.limits import ANSWER_BYTES_MAX, FORM_BYTES_MAX, QUESTIONS_MAX, REPORT_TEXT_BYTES_MAX
 from backburner_host.questions import Asker
 
-from .support import PATIENCE_SECONDS, TASKS, DirectoryCase, Server, ended, new_id, spec, until
+from .support import PATIENCE_SECONDS, TASKS, DirectoryCase, Server, ended, new_id, request, spec, until
 
 PERSON = TASKS | {"elicitation": {}}
 """What a client can do that can ask its person."""
@@ -71,11 +71,11 @@ class Asking(DirectoryCase):
         first = self.server()
         fields = "--field 'where:a|b=B:Where to' --field 'note?:text'"
         id = first.start(f"{PROGRAM} ask 'Which?' {fields} --deadline 1h30m; echo ended with $?")
-        ((key, request),) = first.asked(id).items()
-        self.assertEqual(request["method"], "elicitation/create")
+        ((key, question),) = first.asked(id).items()
+        self.assertEqual(question["method"], "elicitation/create")
         until_when = r"\AWhich\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there is no answer\)\Z"
-        self.assertRegex(request["params"]["message"], until_when)
-        schema = request["params"]["requestedSchema"]
+        self.assertRegex(question["params"]["message"], until_when)
+        schema = question["params"]["requestedSchema"]
         self.assertEqual((list(schema["properties"]), schema["required"]), (["where", "note"], ["where"]))
         self.assertEqual(schema["properties"]["where"]["title"], "Where to")
         first.kill()
@@ -94,11 +94,22 @@ class Asking(DirectoryCase):
             "second": {"action": "decline"},
             "third": {"action": "cancel"},
         }
-        for key, request in server.asked(id, 3).items():
-            server.answer(id, key, answers[request["params"]["message"]])
+        for key, question in server.asked(id, 3).items():
+            server.answer(id, key, answers[question["params"]["message"]])
         text = server.text(id)
         for line in ("true\n", "first --boolean 0", "second 1", "third --text 2"):
             self.assertIn(line, text)
+
+    def test_a_number_is_printed_as_the_person_wrote_it(self) -> None:
+        server = self.server()
+        id = server.start(f"{PROGRAM} ask 'How much?' --number")
+        ((key, _request),) = server.asked(id).items()
+        answer = {"action": "accept", "content": {"answer": 1.25}}
+        update = request(0, "tasks/update", {"taskId": id, "inputResponses": {key: answer}}, PERSON)
+        # What Python would not write.
+        server.send_raw(update.replace(b"1.25", b"1.250"))
+        server.reply(0)
+        self.assertIn("\n1.250", server.text(id))
 
     def test_a_question_is_withdrawn_when_its_asker_ends(self) -> None:
         server, gate = self.server(), self.gate()
@@ -239,6 +250,11 @@ class Forms(unittest.TestCase):
         self.assertEqual((text.printed({}), text.printed_as_json({})), ("", "null"))
         self.assertEqual(Form("m", [form.only("boolean")]).printed({"answer": False}), "false")
         self.assertEqual(Form("m", [form.named("answer:text")]).printed({"answer": "é"}), '{"answer":"é"}')
+        many = '{"answer":1.50,"b":123456789012345678901234567890,"c":["1.50"],"d":1E2,"e":true,"f":null}'
+        number = Form("m", [form.only("number")])
+        self.assertEqual(number.printed(form.read_answer(many)), "1.50")
+        self.assertEqual(number.printed_as_json(form.read_answer(many)), "1.50")
+        self.assertEqual(Form("m", [form.named("b:number")]).printed(form.read_answer(many)), many)
         nothing = Form("m", [])
         self.assertEqual((nothing.printed(None), nothing.printed_as_json(None)), (None, "{}"))
 
