@@ -125,6 +125,14 @@ test('a wrong command line is refused in words, and so is one outside of a job',
   refused(2, /percentage/, ['progress', 'a', 'b']);
 });
 
+test('an answer that cannot be printed is no refusal', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  const id = await client.run(`${PROGRAM} ask Which --text > /dev/full; echo ended with $?`);
+  const [key = ''] = Object.keys(await asked(client, id));
+  await answer(client, id, key, { action: 'accept', content: { answer: 'a' } });
+  assert.match((await client.endedTask(id)).result.content[0].text, /ENOSPC[^]*ended with 125/);
+});
+
 test('a form has what the options say', () => {
   const form = (/** @type {Partial<ConstructorParameters<typeof Form>[0]>} */ options) =>
     new Form({ message: 'm', kinds: [], fields: [], isOptional: false, ...options });

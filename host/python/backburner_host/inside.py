@@ -62,7 +62,8 @@ def main(words: list[str]) -> int:
         return _ask(rest) if command == "ask" else _progress(rest)
     except WrongUsage as error:
         status, said = _WRONG_USAGE[command], error
-    except (OSError, ValueError) as error:
+    except Exception as error:
+        # Whatever it is: by itself Python would end with 1, and say by that that the person declined.
         status, said = _FAILURE, error
     print(f"backburner-host: {said}", file=sys.stderr)
     return status

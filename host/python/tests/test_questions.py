@@ -111,6 +111,15 @@ class Asking(DirectoryCase):
         server.reply(0)
         self.assertIn("\n1.250", server.text(id))
 
+    def test_an_answer_that_cannot_be_printed_is_no_refusal(self) -> None:
+        server = self.server()
+        lines = [f"{PROGRAM} ask {it}; echo ended with $?" for it in ("Which --text > /dev/full", "What --text >&-")]
+        for line in lines:
+            id = server.start(line)
+            (key,) = server.asked(id)
+            server.answer(id, key, {"action": "accept", "content": {"answer": "a"}})
+            self.assertIn("ended with 125", server.text(id))
+
     def test_a_question_is_withdrawn_when_its_asker_ends(self) -> None:
         server, gate = self.server(), self.gate()
         id = server.start(f"{PROGRAM} ask Wait & asker=$!; read _ < {gate}; kill -9 $asker; sleep 300")
