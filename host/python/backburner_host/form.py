@@ -5,6 +5,7 @@
 
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from . import durations
 
 MESSAGE_CHARACTERS_MAX = 4000
 """How long a message may be, in characters, with what is added to it. What the component takes."""
+
+FIELDS_MAX = 32
+"""How many fields there may be. What the component takes."""
 
 TYPES = {"boolean": "boolean", "text": "string", "number": "number", "integer": "integer"}
 """The kinds of values, and what the protocol calls them."""
@@ -48,8 +52,10 @@ class Form:
         """
         if len({field.name for field in fields}) < len(fields):
             raise ValueError("a field is given twice")
+        if len(fields) > FIELDS_MAX:
+            raise ValueError(f"give at most {FIELDS_MAX} fields")
         self._message = message + note
-        if not message.strip() or len(self._message) > MESSAGE_CHARACTERS_MAX:
+        if _is_blank(message) or len(self._message) > MESSAGE_CHARACTERS_MAX:
             why = f": what --deadline adds to it takes {len(note)} of {MESSAGE_CHARACTERS_MAX}" if note else ""
             raise ValueError(f"give a message of 1 to {MESSAGE_CHARACTERS_MAX - len(note)} characters{why}")
         self._fields = fields
@@ -92,9 +98,8 @@ def named(text: str) -> Field:
     found = _FIELD.fullmatch(text)
     choices = found["type"].split("|") if found and "|" in found["type"] else []
     kind = "string" if choices else TYPES.get(found["type"]) if found else None
-    is_named = found is not None and found["name"] != "?" and not _CONTROL.search(found["name"])
-    if kind is None or not is_named or len(set(choices)) < len(choices):
-        types = f"{', '.join(TYPES)} or different choices as a|b"
+    if kind is None or not _is_name(found["name"]) or not _are_distinct(choices):
+        types = f"{', '.join(TYPES)} or different choices as a|b, and nothing in it that nobody sees"
         raise ValueError(f"--field {text!r} is none: give NAME[?]:TYPE[:TITLE], with {types}")
     title = {} if found["title"] is None else {"title": found["title"]}
     return Field(found["name"], {"type": kind} | _listed(choices) | title, is_required=not found["mark"])
@@ -109,6 +114,31 @@ def until_when(deadline_ms: int, now_ms: int) -> str:
     """What is added to a message: a person who reads it has to know until when, also where that is later."""
     until = f"{durations.moment(now_ms + deadline_ms)}, {durations.lasting(deadline_ms)} after this was asked"
     return f"\n(if nobody answers by {until}, there is no answer)"
+
+
+def _is_name(text: str) -> bool:
+    return text != "?" and not _is_blank(text) and not any(map(_is_hidden, text))
+
+
+def _are_distinct(choices: list[str]) -> bool:
+    """Whether each has a value, as one can see, and no other has the same."""
+    values = [choice.partition("=")[0] for choice in choices]
+    # What joins the characters around it is seen, as in some emoji.
+    are_seen = all(not _is_blank(it) and not any(map(_is_hidden, re.sub("[\u200c\u200d]", "", it))) for it in values)
+    return are_seen and len(set(values)) == len(values)
+
+
+def _is_blank(text: str) -> bool:
+    """Whether there is nothing to see."""
+    return all(character.isspace() or _is_hidden(character) for character in text)
+
+
+def _is_hidden(character: str) -> bool:
+    """Whether nobody sees it.
+
+    The component does not show what has it in a name or a value, or nothing else in its message.
+    """
+    return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
 
 
 def _listed(choices: list[str]) -> dict[str, Any]:

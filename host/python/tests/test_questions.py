@@ -248,6 +248,18 @@ class Forms(unittest.TestCase):
         for wrong in ("a", "a:word", ":text", "?:text", "a:x|x", "\n:text", "", f"{'a' * 101}:text"):
             with self.subTest(wrong), self.assertRaises(ValueError):
                 form.named(wrong)
+        # Of most of these the component makes no question, so that somebody would wait for ever; the others are blank.
+        for wrong in ("a:x=1|x=2", "a:x|", "a:x|=y", "a:x| ", "a:x|\u200by", "a\u200b:text", " :text"):
+            with self.subTest(wrong), self.assertRaises(ValueError):
+                form.named(wrong)
+        form.named("a:👩\u200d🚀|b:Who")
+        for message in ("", " \n", "\u0007", "\u200b\u2028"):
+            with self.subTest(message), self.assertRaisesRegex(ValueError, "give a message"):
+                Form(message, [])
+        many = [form.named(f"{number}:text") for number in range(33)]
+        Form("m", many[1:])
+        with self.assertRaisesRegex(ValueError, "at most 32 fields"):
+            Form("m", many)
         for message, fields in [(" ", []), ("m" * 4001, []), ("m", [form.named("a:text")] * 2)]:
             with self.subTest(message[:9]), self.assertRaises(ValueError):
                 Form(message, fields)

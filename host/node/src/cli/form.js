@@ -20,8 +20,17 @@ import { WrongUsage } from './usage.js';
 /** How long a message may be, in characters, with what is added to it. What the component takes. */
 const MESSAGE_CHARACTERS = 4000;
 
+/** How many fields there may be. What the component takes. */
+const FIELDS = 32;
+
 /** The name of a single field, which nobody sees. */
 const ONLY = 'answer';
+
+/** What nobody sees. The component does not show what has it in a name or a value, or nothing else in its message. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** The same without what joins the characters around it, as in some emoji. */
+const HIDDEN_IN_VALUE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** The types, and what the protocol calls them. */
 const TYPES = new Map([
@@ -49,8 +58,9 @@ export class Form {
     if (new Set(this.#fields.map(({ name }) => name)).size < this.#fields.length) {
       throw new WrongUsage('a field is given twice');
     }
+    if (fields.length > FIELDS) throw new WrongUsage(`give at most ${FIELDS} fields`);
     this.#message = message + note;
-    if (message.trim() === '' || [...this.#message].length > MESSAGE_CHARACTERS) throw wrongMessage([...note].length);
+    if (isBlank(message) || [...this.#message].length > MESSAGE_CHARACTERS) throw wrongMessage([...note].length);
   }
 
   /** As JSON, with the fields in their order, which an object does not keep for names that are numbers. */
@@ -101,12 +111,21 @@ function named(text, isRequired) {
   const [, name = '', mark, type = '', title] = /^(.{1,100}?)(\?)?:([^:]*)(?::(.*))?$/su.exec(text) ?? [];
   const choices = type.includes('|') ? type.split('|') : undefined;
   const known = choices ? 'string' : TYPES.get(type);
-  if (!known || name === '?' || /\p{Cc}/u.test(name) || new Set(choices).size < (choices?.length ?? 0)) {
-    const types = `${KINDS.join(', ')} or different choices as a|b`;
+  if (!known || name === '?' || isBlank(name) || HIDDEN.test(name) || !areDistinct(choices ?? [])) {
+    const types = `${KINDS.join(', ')} or different choices as a|b, and nothing in it that nobody sees`;
     throw new WrongUsage(`--field ${JSON.stringify(text)} is none: give NAME[?]:TYPE[:TITLE], with ${types}`);
   }
   return { name, schema: { type: known, ...listed(choices), title }, isRequired: isRequired && !mark };
 }
+
+/** Whether each has a value, as one can see, and no other has the same. @param {string[]} choices */
+function areDistinct(choices) {
+  const values = choices.map((choice) => choice.split('=', 1)[0] ?? '');
+  return new Set(values).size === values.length && !values.some((value) => isBlank(value) || HIDDEN_IN_VALUE.test(value));
+}
+
+/** Whether there is nothing to see. @param {string} text */
+const isBlank = (text) => [...text].every((character) => character.trim() === '' || HIDDEN.test(character));
 
 /** Choices of which some have a title, as `VALUE=TITLE`, or none. @param {string[] | undefined} choices */
 function listed(choices) {
