@@ -33,6 +33,10 @@ DATA_VARIABLE = "BACKBURNER_DIR"
 """The data directory: what the server takes where nothing else names one, and where a job's processes find the job."""
 
 
+class Damaged(ValueError):
+    """A file is not what was written as it."""
+
+
 def jobs_directory(data: str) -> str:
     """Where the jobs of a data directory are, each in a directory that is called as its id."""
     return os.path.join(data, "jobs")
@@ -133,11 +137,18 @@ class JobFiles:
             return None
 
     def outcome(self) -> dict | None:
-        """How the job ended, if that is known."""
+        """How the job ended, if that is known. Raises `Damaged` where somebody damaged the file."""
         try:
             return self._read("outcome.json")
         except FileNotFoundError:
             return None
+
+    def discard_outcome(self) -> None:
+        """Remove an outcome that was damaged. Several processes may do this at once."""
+        try:
+            os.unlink(self._name("outcome.json"))
+        except FileNotFoundError:
+            pass
 
     def conclude(self, outcome: dict) -> None:
         """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
@@ -163,7 +174,7 @@ class JobFiles:
         write_record(self._name(name), content)
 
     def _read(self, name: str) -> dict:
-        with open(self._name(name), encoding="utf-8") as file:
+        with open(self._name(name), "rb") as file:
             return _content(file.read())
 
 
@@ -187,19 +198,21 @@ def read_foreign_record(path: str, limit_bytes: int) -> dict:
         text = file.read(limit_bytes + 1)
     if len(text) > limit_bytes:
         raise ValueError(f"{path} is longer than {limit_bytes} bytes")
+    return _content(text)
+
+
+def _content(text: bytes) -> dict:
+    """What is in a record. Raises `Damaged`, and another `ValueError` where only a newer version can read it."""
     try:
-        return _content(text.decode())
-    except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is no record: {error!r}") from error
-
-
-def _content(text: str) -> dict:
-    numbered = json.loads(text)
-    if numbered["format"] != FORMAT:
-        raise ValueError(f"the file has format {numbered['format']}, and this version knows {FORMAT}")
-    content = numbered["content"]
-    if not isinstance(content, dict):
-        raise ValueError("a record has members")
+        numbered = json.loads(text.decode())
+        format, content = numbered["format"], numbered["content"]
+        is_newer = format > FORMAT
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Damaged(f"this is no record: {error!r}") from error
+    if is_newer:
+        raise ValueError(f"the file has format {format}, and this version knows {FORMAT}")
+    if format != FORMAT or not isinstance(content, dict):
+        raise Damaged("a record has members")
     return content
 
 

@@ -106,6 +106,7 @@ class Jobs(DirectoryCase):
         files = self.directory / "jobs"
         for damage in (
             lambda id: (files / id / "spec.json").write_text("nonsense"),
+            lambda id: (files / id / "spec.json").write_text("[]"),
             lambda id: (files / id / "alive").unlink(),
         ):
             id = self.start("sleep 100")
@@ -113,6 +114,25 @@ class Jobs(DirectoryCase):
             until("its supervisor to be gone", lambda id=id: not JobFiles(str(files / id)).is_alive())
             damage(id)
             self.assertEqual(ended(self.jobs, id).end, Lost("files"))
+
+    def test_a_job_whose_outcome_was_damaged_is_lost_with_its_files(self) -> None:
+        for damage in ("", "nonsense", "[]", "{}", '{"format":1}', '{"format":1,"content":{"end":{"exited":{}}}}'):
+            id = self.start("exit 0")
+            ended(self.jobs, id)
+            (self.directory / "jobs" / id / "outcome.json").write_text(damage)
+            self.assertEqual(self.jobs.inspect(id).end, Lost("files"), damage)
+            self.jobs.forget(id)
+            self.assertIsNone(self.jobs.inspect(id))
+
+    def test_an_outcome_that_only_a_newer_version_can_read_is_left_to_it(self) -> None:
+        id = self.start("exit 3")
+        ended(self.jobs, id)
+        file = self.directory / "jobs" / id / "outcome.json"
+        file.write_text(file.read_text().replace('"format": 1', '"format": 2'))
+        with self.assertRaisesRegex(JobsFailure, "has format 2"):
+            self.jobs.inspect(id)
+        file.write_text(file.read_text().replace('"format": 2', '"format": 1'))
+        self.assertEqual(self.jobs.inspect(id).end, Exited(3))
 
     def test_a_job_whose_record_was_damaged_while_it_runs_is_told_and_ends_as_its_supervisor_says(self) -> None:
         id = self.start(f"read _ < {(gate := self.gate())}; exit 3")

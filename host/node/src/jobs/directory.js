@@ -39,9 +39,9 @@ import { join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
 import { codeOf, ifThere, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { decode, encode } from './model.js';
+import { checkedOutcome, decode, encode } from './model.js';
 
-/** @import { Origin, Outcome, Spec, Started, StopCause } from './model.js' */
+/** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
 const { O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 const PRIVATE = { mode: 0o600 };
@@ -171,12 +171,14 @@ export class JobDirectory {
    * How the job ended, where that is known.
    *
    * @returns {Outcome | undefined}
+   * @throws {Damaged} where somebody damaged the file
    */
   outcome() {
-    return ifThere(() => this.#read('outcome.json'));
+    const record = ifThere(() => this.#read('outcome.json'));
+    return record && checkedOutcome(record);
   }
 
-  /** Removes an outcome that cannot be read. */
+  /** Removes an outcome that was damaged. */
   discardOutcome() {
     rmSync(this.file('outcome.json'), { force: true });
   }

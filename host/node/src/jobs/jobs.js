@@ -19,7 +19,7 @@ import { startError } from './contract.js';
 import { JobDirectory } from './directory.js';
 import { codeOf, ifThere, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
-import { outcome } from './model.js';
+import { Damaged, outcome } from './model.js';
 import { readOutput, usage } from './output.js';
 import { remains, signalAll } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
@@ -233,7 +233,9 @@ export class ProcessJobs {
     try {
       const known = directory.outcome();
       if (known) return known;
-    } catch {
+    } catch (error) {
+      // What cannot be read now, or not by this version, is right all the same.
+      if (!(error instanceof Damaged)) throw error;
       directory.discardOutcome();
       return this.#bury(id, directory, 'files');
     }

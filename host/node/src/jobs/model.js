@@ -50,11 +50,27 @@ export function encode(content) {
   return JSON.stringify({ format: FORMAT, content });
 }
 
-/** @param {string} text */
+/** A file is not what was written as it. */
+export class Damaged extends Error {}
+
+/**
+ * @param {string} text
+ * @throws {Damaged} where it is no record; another error where only a newer version can read it
+ */
 export function decode(text) {
-  const { format, content } = JSON.parse(text);
+  const { format, content } = parsed(text);
   if (format > FORMAT) throw new Error(`a job's file has format ${format}, and this version knows ${FORMAT}`);
+  if (typeof content !== 'object' || content === null) throw new Damaged('a record has members');
   return content;
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch (error) {
+    throw new Damaged(`a job's file is no record: ${error}`);
+  }
 }
 
 /**
@@ -76,6 +92,16 @@ export function readRecord(path, limitBytes) {
   } finally {
     closeSync(file);
   }
+}
+
+/** The members of an outcome that are numbers. */
+const NUMBERS = ['startedAt', 'endedAt', 'durationMs', 'outputBytes', 'droppedBytes'];
+
+/** Refuses what is no outcome. @param {any} record @returns {Outcome} */
+export function checkedOutcome(record) {
+  const areNumbers = NUMBERS.every((name) => Number.isSafeInteger(record[name]) && record[name] >= 0);
+  if (areNumbers && typeof record.end?.tag === 'string' && Array.isArray(record.leftovers)) return record;
+  throw new Damaged('an outcome has other members');
 }
 
 /** @param {End} end @param {Partial<Outcome>} known @returns {Outcome} */
