@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -286,6 +286,7 @@ test('what a job puts in the place of questions and reports is none of these', (
   mkdirSync(questions);
   spawnSync('mkfifo', [join(questions, 'fifo.asked')]);
   mkdirSync(join(questions, 'directory.asked'));
+  symlinkSync('loop.asked', join(questions, 'loop.asked'));
   const record = (/** @type {object} */ content) => JSON.stringify({ format: 1, content });
   for (const [name, text] of Object.entries({
     'text.asked': 'x',
@@ -299,6 +300,12 @@ test('what a job puts in the place of questions and reports is none of these', (
     writeFileSync(join(questions, name), text);
   }
   assert.deepEqual(progress().questions, []);
+  rmSync(questions, { recursive: true });
+  writeFileSync(questions, 'no directory');
+  assert.deepEqual(progress().questions, []);
+  symlinkSync('report.json', join(path, 'report.json'));
+  assert.equal(progress().report, undefined, 'a link to itself');
+  rmSync(join(path, 'report.json'));
   const wrong = [{}, { percent: 101 }, { percent: '1' }, { text: 1 }, { at: -1 }, { at: 'x' }].map((it) =>
     record({ percent: 1, text: 'x', at: 1, ...(Object.keys(it).length ? it : { text: undefined }) }),
   );

@@ -40,7 +40,7 @@
 
 import { closeSync, constants, openSync } from 'node:fs';
 
-import { ifThere, readBytes } from './files.js';
+import { readBytes } from './files.js';
 
 /** The version of everything that is written to disk. */
 const FORMAT = 1;
@@ -81,16 +81,17 @@ function parsed(text) {
  * @returns {any}
  */
 export function readRecord(path, limitBytes) {
-  // A FIFO must not have us wait for whoever writes into it.
-  const file = ifThere(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
-  if (file === undefined) return undefined;
   try {
-    const bytes = readBytes(file, 0, limitBytes + 1);
-    return bytes.length > limitBytes ? undefined : decode(bytes.toString());
+    // A FIFO must not have us wait for whoever writes into it.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const bytes = readBytes(file, 0, limitBytes + 1);
+      return bytes.length > limitBytes ? undefined : decode(bytes.toString());
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return undefined;
-  } finally {
-    closeSync(file);
   }
 }
 

@@ -16,7 +16,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, write
 import { join } from 'node:path';
 
 import { FORM_BYTES, OPEN_QUESTIONS, WRITTEN_ANSWER_BYTES, WRITTEN_FORM_BYTES } from '../limits.js';
-import { codeOf, ifThere, isRead, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
+import { codeOf, isRead, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
 import { encode, readRecord } from './model.js';
 
 /** @typedef {{ key: string, form: string, askedAt: number }} Question */
@@ -143,9 +143,17 @@ const directoryOf = (job) => join(job, 'questions');
  * @param {string} directory
  */
 function keys(directory) {
-  const names = ifThere(() => readdirSync(directory)) ?? [];
-  const asked = names.filter((name) => name.endsWith('.asked')).map((name) => name.slice(0, -'.asked'.length));
+  const asked = namesIn(directory).filter((name) => name.endsWith('.asked')).map((name) => name.slice(0, -'.asked'.length));
   return asked.filter(isKey).sort();
+}
+
+/** What is in a directory; nothing where there is none, or the job put something else in its place. @param {string} directory */
+function namesIn(directory) {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /**
