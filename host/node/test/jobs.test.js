@@ -1,7 +1,7 @@
 /** Jobs as processes, where the conformance kit does not reach: damaged files. */
 
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -62,4 +62,21 @@ test('an outcome that only a newer version can read is left to it', async (cx) =
   assert.throws(() => jobs.inspect(id), /has format 2/);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"format":2', '"format":1'));
   assert.deepEqual(end(id), { tag: 'exited', val: { code: 0 } });
+});
+
+test('who waits for a job that cannot be looked at is called back, and its server goes on', async (cx) => {
+  const { jobs, path, start } = jobsIn(cx);
+  const id = start('sleep', '300');
+  const alive = join(path, id, 'alive');
+  renameSync(alive, `${alive}.away`);
+  const open = () => readdirSync('/proc/self/fd').length;
+  const before = open();
+  for (const replace of [() => mkdirSync(alive), () => writeFileSync(alive, 'no FIFO')]) {
+    replace();
+    await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+    assert.equal(open(), before);
+    rmSync(alive, { recursive: true });
+  }
+  renameSync(`${alive}.away`, alive);
+  assert.equal(jobs.inspect(id).tag, 'running');
 });

@@ -77,36 +77,39 @@ export class JobDirectory {
 
   /** Whether the supervisor lives. Ask this first: an outcome that is missing after its death will never come. */
   isAlive() {
-    const fifo = this.#openAlive();
-    if (fifo === undefined) return false;
-    try {
-      return isHeld(fifo);
-    } finally {
-      closeSync(fifo);
-    }
+    const fifo = this.#openHeld();
+    if (fifo !== undefined) closeSync(fifo);
+    return fifo !== undefined;
   }
 
   /**
-   * Calls back, later, when the supervisor has ended.
+   * Calls back, later, when the supervisor has ended, or at once where nobody can tell: that is for `inspect` to say.
    *
    * @param {() => void} callback
    * @returns {() => void} takes it back
    */
   whenDead(callback) {
-    const fifo = this.#openAlive();
-    if (fifo === undefined || !isHeld(fifo)) {
-      if (fifo !== undefined) closeSync(fifo);
-      const soon = setImmediate(callback);
-      return () => clearImmediate(soon);
+    try {
+      const fifo = this.#openHeld();
+      if (fifo !== undefined) return whenClosed(fifo, callback);
+    } catch {
+      // There is no descriptor left, for example, or the job put something else in the FIFO's place.
     }
-    // Nobody ever writes into it; it ends when the last that holds it has ended.
-    const socket = new Socket({ fd: fifo, readable: true, writable: false }).resume();
-    socket.on('error', () => undefined).on('close', callback);
-    return () => socket.removeAllListeners('close').destroy();
+    const soon = setImmediate(callback);
+    return () => clearImmediate(soon);
   }
 
-  #openAlive() {
-    return ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
+  /** `alive` for reading, where somebody holds it. */
+  #openHeld() {
+    const fifo = ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
+    if (fifo === undefined) return undefined;
+    let held = false;
+    try {
+      held = isHeld(fifo);
+    } finally {
+      if (!held) closeSync(fifo);
+    }
+    return held ? fifo : undefined;
   }
 
   /** Makes a supervisor look for a request to stop. Where none reads it yet, it will look first. */
@@ -230,6 +233,27 @@ export class JobDirectory {
   #read(name) {
     return decode(readFileSync(this.file(name), 'utf8'));
   }
+}
+
+/**
+ * Calls back, later, when a FIFO that somebody holds is let go of.
+ *
+ * @param {number} fifo opened for reading, not to wait; it is closed here
+ * @param {() => void} callback
+ * @returns {() => void} takes it back
+ */
+function whenClosed(fifo, callback) {
+  /** @type {Socket} */
+  let socket;
+  try {
+    socket = new Socket({ fd: fifo, readable: true, writable: false });
+  } catch (error) {
+    closeSync(fifo);
+    throw error;
+  }
+  // Nobody ever writes into it; it ends when the last that holds it has ended.
+  socket.on('error', () => undefined).on('close', callback).resume();
+  return () => socket.removeAllListeners('close').destroy();
 }
 
 /** Whether somebody holds the writing side. @param {number} fifo opened for reading, not to wait */
