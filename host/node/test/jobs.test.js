@@ -1,4 +1,4 @@
-/** Jobs as processes, where the conformance kit does not reach: damaged files. */
+/** Jobs as processes, where the conformance kit does not reach: damaged files, and what a start leaves. */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -79,4 +79,16 @@ test('who waits for a job that cannot be looked at is called back, and its serve
   }
   renameSync(`${alive}.away`, alive);
   assert.equal(jobs.inspect(id).tag, 'running');
+});
+
+test('a start that fails leaves no descriptor, and nothing in the workshop', (cx) => {
+  const { jobs, path, start } = jobsIn(cx);
+  const id = start('sleep', '300');
+  const before = readdirSync('/proc/self/fd').length;
+  /** @type {Command} */
+  const command = { tag: 'program', val: ['true'] };
+  const again = () => jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+  for (let time = 0; time < 10; time += 1) assert.throws(again, /was started or stopped before/);
+  assert.ok(readdirSync('/proc/self/fd').length <= before);
+  assert.deepEqual(readdirSync(join(path, '.workshop')), []);
 });
