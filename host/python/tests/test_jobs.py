@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from pathlib import Path
+from unittest import mock
 
 from backburner_host import processes
 from backburner_host.capabilities import Exited, JobsFailure, Lost, NotStarted, Outcome, Progress, Signalled, StartError
@@ -141,6 +142,17 @@ class Jobs(DirectoryCase):
         self.assertIsInstance(self.jobs.inspect(id), Progress)
         gate.open()
         self.assertEqual(ended(self.jobs, id).end, Exited(3))
+
+    def test_a_command_that_cannot_be_recorded_runs_all_the_same(self) -> None:
+        furnish = JobFiles.furnish
+
+        def furnish_too_much(files: JobFiles, spec: dict) -> None:
+            furnish(files, spec)
+            # As on a full disk.
+            (Path(files.path) / "command.json").mkdir()
+
+        with mock.patch.object(JobFiles, "furnish", furnish_too_much):
+            self.assertEqual(self.run_job("exit 3").end, Exited(3))
 
     def test_an_id_is_started_once_whatever_became_of_it(self) -> None:
         id = self.start("exit 0")
