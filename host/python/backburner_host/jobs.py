@@ -253,9 +253,16 @@ def _complete(spec: cap.Spec) -> cap.Spec:
         if "\0" in value:
             # The value may be a secret: name the variable only.
             raise cap.StartError("bad-spec", f"the value of the environment variable {name} contains NUL")
-    directory = os.getcwd() if spec.directory is None else spec.directory
+    directory = _own_directory() if spec.directory is None else spec.directory
     _check_directory(directory)
     return dataclasses.replace(spec, directory=directory)
+
+
+def _own_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise cap.StartError("bad-directory", "the server's own directory is gone; name another one") from error
 
 
 def _check_directory(path: str) -> None:

@@ -1,6 +1,7 @@
 """Supervised jobs, where the conformance kit does not reach: dead supervisors, damaged files, signals, time."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -153,6 +154,16 @@ class Jobs(DirectoryCase):
 
         with mock.patch.object(JobFiles, "furnish", furnish_too_much):
             self.assertEqual(self.run_job("exit 3").end, Exited(3))
+
+    def test_where_the_directory_of_the_host_is_gone_a_job_has_to_name_one(self) -> None:
+        gone = self.directory / "gone"
+        gone.mkdir()
+        with contextlib.chdir(gone):
+            gone.rmdir()
+            with self.assertRaisesRegex(StartError, "name another one") as caught:
+                self.start("exit 0")
+            self.assertEqual(caught.exception.kind, "bad-directory")
+            self.assertEqual(self.run_job("exit 0", directory="/").end, Exited(0))
 
     def test_an_id_is_started_once_whatever_became_of_it(self) -> None:
         id = self.start("exit 0")
