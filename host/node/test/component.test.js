@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { WASIShim } from '@bytecodealliance/preview2-shim/instantiation';
 
 import { Component, Connection, FunctionJobs, MemoryStore, loadServer } from '../src/index.js';
+import { CALLS_PER_INSTANCE } from '../src/limits.js';
 import { wasi } from '../src/wasi.js';
 import { meta } from './client.js';
 import { eventually } from './support.js';
@@ -75,10 +76,20 @@ test('a configuration that is wrong is refused with the member that is', () => {
 });
 
 test('instances are replaced after some calls, and nobody notices', () => {
-  const component = new Component({ code, store: new MemoryStore(), jobs: new FunctionJobs({}) });
-  for (let id = 0; id < 2500; id += 1) {
+  let instances = 0;
+  const counted = {
+    ...code,
+    /** @type {typeof code.instantiate} */
+    instantiate: (modules, imports) => {
+      instances += 1;
+      return code.instantiate(modules, imports);
+    },
+  };
+  const component = new Component({ code: counted, store: new MemoryStore(), jobs: new FunctionJobs({}) });
+  for (let id = 0; id < 2.5 * CALLS_PER_INSTANCE; id += 1) {
     assert.equal(component.message(context(), request(id, 'tools/list', {})).tag, 'reply');
   }
+  assert.equal(instances, 3);
 });
 
 test('preview2-shim can stand in for our own WASI', () => {

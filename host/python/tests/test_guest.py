@@ -73,10 +73,13 @@ class Component(DirectoryCase):
             self.assertIn("result", json.loads(guest.message("somebody", request("server/discover"))))
 
     def test_an_instance_is_replaced_after_many_calls(self) -> None:
-        with mock.patch.object(limits, "CALLS_PER_INSTANCE", 3):
+        make = mock.patch.object(Guest, "_make", autospec=True, side_effect=Guest._make)
+        with mock.patch.object(limits, "CALLS_PER_INSTANCE", 3), make as made:
             guest = self.guest()
             replies = {guest.message("somebody", request("server/discover")) for _call in range(10)}
         self.assertEqual(len(replies), 1)
+        # The first call of each configures it.
+        self.assertEqual(made.call_count, 5)
 
     def test_the_compiled_component_is_kept_and_anything_else_is_replaced(self) -> None:
         Program(component(), self.directory)
