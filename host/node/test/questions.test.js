@@ -8,6 +8,7 @@ import { test } from 'node:test';
 
 import { milliseconds } from '../src/cli/duration.js';
 import { Form, readAnswer, untilWhen } from '../src/cli/form.js';
+import { read } from '../src/cli/progress.js';
 import { ProcessJobs } from '../src/index.js';
 import { Asker } from '../src/jobs/questions.js';
 import { readReport, writeReport } from '../src/jobs/report.js';
@@ -98,10 +99,10 @@ test('a question is withdrawn when its asker ends, and a deadline ends one', asy
 
 test('a job says how far it is', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const id = await client.run(`${PROGRAM} progress 40 compiling; sleep 300`);
+  const id = await client.run(`${PROGRAM} progress 40 compiling all of it; sleep 300`);
   await eventually('the words of the job', async () => {
     const { statusMessage } = await client.result('tasks/get', { taskId: id });
-    return /40.*compiling/.test(statusMessage) || undefined;
+    return /40.*compiling all of it/.test(statusMessage) || undefined;
   });
   await client.result('tasks/cancel', { taskId: id });
   assert.equal((await client.endedTask(id)).status, 'cancelled');
@@ -122,7 +123,27 @@ test('a wrong command line is refused in words, and so is one outside of a job',
   refused(125, /--nothing/, ['ask', 'a', '--nothing']);
   refused(125, /message/, ['ask']);
   for (const deadline of ['0', '366d', '1h1h']) refused(125, /--deadline.*365d/, ['ask', 'a', '--deadline', deadline]);
-  refused(2, /percentage/, ['progress', 'a', 'b']);
+  refused(2, /percentage/, ['progress']);
+  refused(2, /0 to 100/, ['progress', '101', 'a']);
+});
+
+test('a report is a percentage, a text or both, as in the native program', () => {
+  for (const [words, percent, text] of /** @type {[string[], number | null, string][]} */ ([
+    [['40', 'a'], 40, 'a'],
+    [['99.9%'], 99, ''],
+    [['40 %'], 40, ''],
+    [['1e1'], 10, ''],
+    [['a b'], null, 'a b'],
+    [['a', 'b'], null, 'a b'],
+    [['40', 'a', '101'], 40, 'a 101'],
+    [['3 of 7'], null, '3 of 7'],
+    [[''], null, ''],
+  ])) {
+    assert.deepEqual(read(words), { percent, text }, words.join());
+  }
+  for (const word of ['101', '100.1', '101%', '-1', '-0.1', 'nan', 'NaN', 'inf', '-inf', 'infinity', '1e9']) {
+    for (const words of [[word], [word, 'a']]) assert.throws(() => read(words), /is no percentage/, words.join());
+  }
 });
 
 test('an answer that cannot be printed is no refusal', async (cx) => {

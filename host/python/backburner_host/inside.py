@@ -24,6 +24,9 @@ _STATUS = {"accept": 0, "decline": 1, "cancel": 2}
 _NOBODY = json.dumps({"action": "cancel"})
 """What is written where nobody answered in time."""
 
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+"""A number, in the forms that the native program knows."""
+
 _DEADLINE_MS_MAX = 365 * 86_400_000
 """How long one may wait for an answer."""
 
@@ -38,7 +41,11 @@ before the deadline, 125 where this is no job, the command line is wrong, or thi
 
 _PROGRESS = """\
 Says how far a job is, in a command that runs as one: the status message of its task says this in place of the last line
-of output, until it is said anew. PERCENT is 0 to 100, TEXT at most 1000 bytes; either of them may be left out.
+of output, until it is said anew. An empty text takes it back.
+
+A first word that is a number, with or without a % behind it, is the percentage, and a wrong command line where it is
+not 0 to 100; quote a text that begins with a number as one word. All other words are the text, of which 1000 bytes are
+kept.
 
 Exit status: 0 where it was noted, 2 for a wrong command line, 125 where this is no job or this program failed.
 """
@@ -108,29 +115,33 @@ def _form(options: argparse.Namespace) -> form.Form:
 
 
 def _progress(words: list[str]) -> int:
-    parser = _parser("progress", "[PERCENT] [TEXT]", _PROGRESS)
+    parser = _parser("progress", "[PERCENT] [TEXT]...", _PROGRESS)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-    percent, text = _split(parser.parse_args(words).words)
+    percent, text = split(parser.parse_args(words).words)
     text.encode()
     report.write(_own_job(), Report(percent, text, now_ms()))
     return 0
 
 
-def _split(words: list[str]) -> tuple[int | None, str]:
-    """A percentage, a text, or both."""
-    percent = _percentage(words[0]) if words else None
-    if len(words) == 1:
-        return percent, words[0] if percent is None else ""
-    if len(words) == 2 and percent is not None:
-        return percent, words[1]
-    raise WrongUsage("give a percentage from 0 to 100, a text, or both")
+def split(words: list[str]) -> tuple[int | None, str]:
+    """A percentage, a text, or both. Several words are one text, as for `echo`."""
+    if not words:
+        raise WrongUsage("give a percentage, a text, or both")
+    percent = _percentage(words[0])
+    return percent, " ".join(words if percent is None else words[1:])
 
 
 def _percentage(word: str) -> int | None:
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?%?", word):
+    """What a word says that is a number; `None` where it is none."""
+    number = word.strip().removesuffix("%").rstrip()
+    if not _NUMBER.fullmatch(number):
         return None
-    number = float(word.removesuffix("%"))
-    return int(number) if number <= 100 else None
+    percent = float(number)
+    if not 0 <= percent <= 100:
+        raise WrongUsage(
+            f"{word!r} is no percentage: give 0 to 100, or quote a text that begins with a number as one word"
+        )
+    return int(percent)
 
 
 def _own_job() -> str:

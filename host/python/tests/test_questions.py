@@ -10,7 +10,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from backburner_host import durations, form, questions, report
+from backburner_host import durations, form, inside, questions, report
 from backburner_host.capabilities import JobsFailure, Progress, Report
 from backburner_host.form import Form
 from backburner_host.jobs import SupervisedJobs
@@ -136,8 +136,8 @@ class Asking(DirectoryCase):
 
     def test_a_job_says_how_far_it_is(self) -> None:
         server = self.server()
-        id = server.start(f"{PROGRAM} progress 40 compiling; sleep 300")
-        until("its words", lambda: re.search("40.*compiling", server.task(id).get("statusMessage", "")))
+        id = server.start(f"{PROGRAM} progress 40 compiling all of it; sleep 300")
+        until("its words", lambda: re.search("40.*compiling all of it", server.task(id).get("statusMessage", "")))
         server.ask("tasks/cancel", {"taskId": id})
         self.assertEqual(server.ended_task(id)["status"], "cancelled")
 
@@ -177,8 +177,28 @@ class CommandLine(DirectoryCase):
             (["a", "--field", "b"], "--field"),
         ]:
             self.refuse(125, words, "ask", *wrong)
-        self.refuse(2, "percentage", "progress", "a", "b")
         self.refuse(2, "percentage", "progress")
+        self.refuse(2, "0 to 100", "progress", "101", "a")
+        self.refuse(2, "0 to 100", "progress", "-1")
+
+    def test_a_report_is_a_percentage_a_text_or_both_as_in_the_native_program(self) -> None:
+        for words, said in [
+            (["40", "a"], (40, "a")),
+            (["99.9%"], (99, "")),
+            (["40 %"], (40, "")),
+            (["1e1"], (10, "")),
+            (["a b"], (None, "a b")),
+            (["a", "b"], (None, "a b")),
+            (["40", "a", "101"], (40, "a 101")),
+            (["3 of 7"], (None, "3 of 7")),
+            (["1_0"], (None, "1_0")),
+            ([""], (None, "")),
+        ]:
+            self.assertEqual(inside.split(words), said)
+        for word in ("101", "100.1", "101%", "-1", "-0.1", "nan", "NaN", "inf", "-inf", "infinity", "1e9"):
+            for words in ([word], [word, "a"]):
+                with self.subTest(words), self.assertRaises(inside.WrongUsage):
+                    inside.split(words)
 
 
 class Forms(unittest.TestCase):

@@ -12,7 +12,7 @@ import { WrongUsage } from './usage.js';
 
 const HELP = `Usage: backburner-node [serve] [OPTIONS]
        backburner-node ask MESSAGE [OPTIONS]
-       backburner-node progress [PERCENT] [TEXT]
+       backburner-node progress [PERCENT] [TEXT]...
 
 An MCP server over standard input and output, whose tasks are shell commands that outlive it. What a command calls to ask a
 person something, and to say how far it is, is explained by its own --help.
