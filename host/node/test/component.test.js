@@ -165,3 +165,22 @@ test('of much output the beginning and the end are kept', async () => {
   assert.match(text, /^ +0\n[^]* +4\n +95\n[^]* +99\n$/);
   assert.equal(fragments.find(({ offset }) => offset >= 50n)?.offset, 950n);
 });
+
+test('what a function writes when its job has ended is not of the job', async () => {
+  /** @type {(text: string) => void} */
+  let write = () => undefined;
+  const jobs = new FunctionJobs({
+    async talk(call) {
+      write = call.write;
+      write('in time');
+    },
+  });
+  const id = crypto.randomUUID();
+  const command = /** @type {const} */ ({ tag: 'shell', val: 'talk' });
+  jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 100n });
+  await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+  write(', and late');
+  const state = jobs.inspect(id);
+  assert.ok(state.tag === 'ended' && state.val.outputBytes === 7n);
+  assert.equal(jobs.read(id, 0n, 100).map(({ bytes }) => new TextDecoder().decode(bytes)).join(''), 'in time');
+});
