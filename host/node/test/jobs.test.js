@@ -1,11 +1,12 @@
 /** Jobs as processes, where the conformance kit does not reach: damaged files, and what a start leaves. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { ProcessJobs } from '../src/index.js';
+import { Damaged, checkedOutcome } from '../src/jobs/model.js';
 import { temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
@@ -40,7 +41,13 @@ function jobsIn(cx) {
     assert.equal(state.tag, 'ended');
     return state.tag === 'ended' ? state.val.end : undefined;
   };
-  return { jobs, path, start, ended, end };
+  /** Why a job was stopped, when it has ended. */
+  const stopped = async (/** @type {string} */ id) => {
+    await whenEnded(id);
+    const state = jobs.inspect(id);
+    return state.tag === 'ended' ? state.val.stopped : undefined;
+  };
+  return { jobs, path, start, ended, end, stopped };
 }
 
 test('a job whose outcome was damaged is lost with its files', async (cx) => {
@@ -51,6 +58,55 @@ test('a job whose outcome was damaged is lost with its files', async (cx) => {
     assert.deepEqual(end(id), { tag: 'lost', val: { kind: 'files' } }, damage);
     jobs.forget(id);
     assert.equal(jobs.inspect(id).tag, 'unknown');
+  }
+});
+
+test('an outcome with other members than it has is damaged', () => {
+  const whole = {
+    startedAt: 1,
+    endedAt: 2,
+    durationMs: 1,
+    end: { tag: 'exited', val: { code: 255 } },
+    stopped: 'timed-out',
+    outputBytes: 0,
+    droppedBytes: 0,
+    leftovers: [{ pid: 7, command: 'x' }],
+  };
+  for (const end of [
+    whole.end,
+    { tag: 'signalled', val: { signal: 'SIGKILL', coreDumped: false } },
+    { tag: 'not-started', val: { detail: 'x' } },
+    { tag: 'lost', val: { kind: 'machine' } },
+  ]) {
+    assert.deepEqual(checkedOutcome({ ...whole, end }).end, end);
+  }
+  for (const wrong of [
+    { endedAt: -1 },
+    { stopped: 'nonsense' },
+    { leftovers: [{ pid: -7, command: 'x' }] },
+    { leftovers: [null] },
+    { end: { tag: 'exited', val: { code: 256 } } },
+    { end: { tag: 'exited' } },
+    { end: { tag: 'signalled', val: { signal: 9, coreDumped: false } } },
+    { end: { tag: 'lost', val: { kind: 'nonsense' } } },
+    { end: { tag: 'toString', val: {} } },
+  ]) {
+    assert.throws(() => checkedOutcome({ ...whole, ...wrong }), Damaged, JSON.stringify(wrong));
+  }
+});
+
+test('whatever is put in the place of a request to stop is one', async (cx) => {
+  const { jobs, path, start, stopped } = jobsIn(cx);
+  for (const put of [
+    (/** @type {string} */ stop) => symlinkSync('nonsense', stop),
+    (/** @type {string} */ stop) => writeFileSync(stop, ''),
+  ]) {
+    const id = start('sleep', '300');
+    put(join(path, id, 'stop'));
+    const state = jobs.inspect(id);
+    assert.ok(state.tag === 'running' && state.val.stopping === 'cancelled');
+    jobs.stop(id, 'expired');
+    assert.equal(await stopped(id), 'cancelled');
   }
 });
 

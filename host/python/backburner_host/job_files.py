@@ -29,6 +29,9 @@ FORMAT = 1
 TASK_VARIABLE = "BACKBURNER_TASK_ID"
 """Every process of a job has this variable, with the job's id: what is left of a lost job is found by it."""
 
+STOP_CAUSES = ("timed-out", "cancelled", "expired", "shut-down")
+"""Why a job is to stop, or was stopped."""
+
 DATA_VARIABLE = "BACKBURNER_DIR"
 """The data directory: what the server takes where nothing else names one, and where a job's processes find the job."""
 
@@ -64,9 +67,11 @@ class JobFiles:
         try:
             # Without it a supervisor that lives looks dead.
             os.stat(self._name("alive"))
-            return self.origin()
-        except (OSError, ValueError, KeyError):
+            origin = self.origin()
+            is_whole = is_natural(origin["started_at"]) and is_natural(origin["monotonic_ms"]) and "boot_id" in origin
+        except (OSError, ValueError, KeyError, TypeError):
             return None
+        return origin if is_whole else None
 
     def spec(self) -> dict:
         """What to run."""
@@ -114,11 +119,21 @@ class JobFiles:
         return cause
 
     def stop_cause(self) -> str | None:
-        """Why the job is to stop; `None` where nobody asked for it."""
+        """Why the job is to stop; `None` where nobody asked for it.
+
+        Whatever else is in the place of that cancels it: a process of the job put it there, and nobody else could stop
+        the job any more.
+        """
         try:
-            return os.readlink(self._name("stop"))
+            cause = os.readlink(self._name("stop"))
         except FileNotFoundError:
             return None
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            # It is no link.
+            cause = ""
+        return cause if cause in STOP_CAUSES else "cancelled"
 
     def wake(self) -> None:
         """Make the supervisor look for a request."""
@@ -214,6 +229,11 @@ def _content(text: bytes) -> dict:
     if format != FORMAT or not isinstance(content, dict):
         raise Damaged("a record has members")
     return content
+
+
+def is_natural(value: object, most: int = (1 << 63) - 1) -> bool:
+    """Whether this is a whole number that is not negative, as a record has it. (Python counts `True` as one.)"""
+    return type(value) is int and 0 <= value <= most
 
 
 def wake(path: str, data: bytes = b"!") -> bool:

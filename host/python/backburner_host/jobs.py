@@ -23,7 +23,7 @@ from pathlib import Path
 from . import capabilities as cap
 from . import limits, output, processes, questions, report
 from .clock import boot_id, monotonic_ms, now_ms
-from .job_files import Damaged, JobFiles, jobs_directory, sync
+from .job_files import STOP_CAUSES, Damaged, JobFiles, is_natural, jobs_directory, sync
 
 _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
 _SUPERVISOR = (
@@ -325,17 +325,37 @@ def _progress(files: JobFiles) -> cap.Progress:
 
 
 def _outcome(found: dict) -> cap.Outcome:
-    """An outcome as the contract has it. Raises `Damaged` for what is none."""
+    """An outcome as the contract has it.
+
+    Raises `Damaged` for what is none: any process of the job may have written it, and the component could not take it.
+    """
     try:
         ((tag, payload),) = found["end"].items()
         leftovers = [cap.Process(**process) for process in found["leftovers"]]
         outcome = cap.Outcome(**found | {"end": _ENDS[tag](**payload), "leftovers": leftovers})
-        times = outcome.started_at, outcome.ended_at, outcome.duration_ms
-        if not all(map(report.is_natural, (*times, outcome.output_bytes, outcome.dropped_bytes))):
-            raise ValueError("a number is none")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Damaged(f"this is no outcome: {error!r}") from error
+    if not _is_sound(outcome):
+        raise Damaged("an outcome has other members")
     return outcome
+
+
+def _is_sound(it: cap.Outcome) -> bool:
+    numbers = [it.started_at, it.ended_at, it.duration_ms, it.output_bytes, it.dropped_bytes]
+    pids = [process.pid for process in it.leftovers]
+    texts = [process.command for process in it.leftovers]
+    match it.end:
+        case cap.Exited(code):
+            is_end = is_natural(code, 255)
+        case cap.Signalled(name, core_dumped):
+            is_end = isinstance(name, str) and isinstance(core_dumped, bool)
+        case cap.NotStarted(detail):
+            is_end = isinstance(detail, str)
+        case cap.Lost(kind):
+            is_end = kind in ("supervisor", "machine", "files", "never-started")
+    is_stopped = it.stopped is None or it.stopped in STOP_CAUSES
+    are_processes = all(is_natural(pid, (1 << 32) - 1) for pid in pids) and all(isinstance(it, str) for it in texts)
+    return is_end and is_stopped and are_processes and all(map(is_natural, numbers))
 
 
 @contextmanager

@@ -109,6 +109,7 @@ class Jobs(DirectoryCase):
         for damage in (
             lambda id: (files / id / "spec.json").write_text("nonsense"),
             lambda id: (files / id / "spec.json").write_text("[]"),
+            lambda id: (files / id / "spec.json").write_text('{"format":1,"content":{"origin":{"started_at":"x"}}}'),
             lambda id: (files / id / "alive").unlink(),
         ):
             id = self.start("sleep 100")
@@ -125,6 +126,34 @@ class Jobs(DirectoryCase):
             self.assertEqual(self.jobs.inspect(id).end, Lost("files"), damage)
             self.jobs.forget(id)
             self.assertIsNone(self.jobs.inspect(id))
+
+    def test_an_outcome_with_other_members_than_it_has_is_damaged(self) -> None:
+        id = self.start("exit 0")
+        ended(self.jobs, id)
+        file = self.directory / "jobs" / id / "outcome.json"
+        whole = json.loads(file.read_text())
+        for wrong in (
+            {"ended_at": -1},
+            {"stopped": "nonsense"},
+            {"leftovers": [{"pid": -7, "command": "x"}]},
+            {"leftovers": [None]},
+            {"end": {"exited": {"code": 256}}},
+            {"end": {"exited": {}}},
+            {"end": {"signalled": {"signal": 9, "core_dumped": False}}},
+            {"end": {"lost": {"kind": "nonsense"}}},
+            {"end": {"nonsense": {}}},
+            {"more": 1},
+        ):
+            file.write_text(json.dumps(whole | {"content": whole["content"] | wrong}))
+            self.assertEqual(self.jobs.inspect(id).end, Lost("files"), wrong)
+
+    def test_whatever_is_put_in_the_place_of_a_request_to_stop_is_one(self) -> None:
+        for put in (lambda stop: stop.symlink_to("nonsense"), lambda stop: stop.touch()):
+            id = self.start("sleep 100")
+            put(self.directory / "jobs" / id / "stop")
+            self.assertEqual(self.jobs.inspect(id).stopping, "cancelled")
+            self.jobs.stop(id, "expired")
+            self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
 
     def test_an_outcome_that_only_a_newer_version_can_read_is_left_to_it(self) -> None:
         id = self.start("exit 3")

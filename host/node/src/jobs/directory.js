@@ -39,7 +39,7 @@ import { join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
 import { codeOf, ifThere, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { checkedOutcome, decode, encode } from './model.js';
+import { checkedOutcome, decode, encode, isStopCause } from './model.js';
 
 /** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
@@ -141,9 +141,22 @@ export class JobDirectory {
     }
   }
 
-  /** Why the job is to stop, if it is. */
+  /**
+   * Why the job is to stop, if it is. Whatever else is in the place of that cancels it: a process of the job put it there, and
+   * nobody else could stop the job any more.
+   *
+   * @returns {StopCause | undefined}
+   */
   stopCause() {
-    return /** @type {StopCause | undefined} */ (ifThere(() => readlinkSync(this.file('stop'))));
+    try {
+      const cause = readlinkSync(this.file('stop'));
+      return isStopCause(cause) ? cause : 'cancelled';
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      // It is no link.
+      if (codeOf(error) === 'EINVAL') return 'cancelled';
+      throw error;
+    }
   }
 
   /** @returns {Origin} */

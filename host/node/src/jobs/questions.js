@@ -17,7 +17,7 @@ import { join } from 'node:path';
 
 import { FORM_BYTES, OPEN_QUESTIONS, WRITTEN_ANSWER_BYTES, WRITTEN_FORM_BYTES } from '../limits.js';
 import { codeOf, isRead, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { encode, readRecord } from './model.js';
+import { encode, isWithin, readRecord } from './model.js';
 
 /** @typedef {{ key: string, form: string, askedAt: number }} Question */
 
@@ -167,7 +167,7 @@ function namesIn(directory) {
 function openQuestion(directory, key) {
   const path = join(directory, key);
   const { form, askedAt } = readRecord(`${path}.asked`, WRITTEN_FORM_BYTES) ?? {};
-  if (typeof form !== 'string' || Buffer.byteLength(form) > FORM_BYTES || !isTime(askedAt)) return undefined;
+  if (typeof form !== 'string' || Buffer.byteLength(form) > FORM_BYTES || !isWithin(askedAt)) return undefined;
   if (existsSync(`${path}.answer`)) {
     // Who answered it may have ended before it woke the asker.
     wake(`${path}.wake`);
@@ -214,9 +214,4 @@ function newKey() {
 /** Whether this is a key, and so leads to no other file. @param {string} text */
 function isKey(text) {
   return /^[a-z0-9-]{1,64}$/.test(text);
-}
-
-/** @param {unknown} value @returns {value is number} */
-function isTime(value) {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
