@@ -3,6 +3,7 @@
 import ctypes
 import json
 import unittest
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -94,6 +95,13 @@ class Component(DirectoryCase):
         ) as it:
             it.deserialize_file = wasmtime.component.Component.deserialize_file
             Program(component(), self.directory)
+
+    def test_a_compiled_component_that_cannot_be_kept_leaves_nothing_and_is_used(self) -> None:
+        full = OSError("as on a full disk")
+        with mock.patch.object(Path, "rename", side_effect=full), mock.patch("backburner_host.guest.warn") as warn:
+            Program(component(), self.directory)
+        self.assertIn("cannot be kept", warn.call_args.args[0])
+        self.assertEqual(list(self.directory.iterdir()), [])
 
 
 class ByteLists(unittest.TestCase):
