@@ -18,11 +18,20 @@ globalThis.console = new console.Console(process.stderr);
 const [first, ...rest] = process.argv.slice(2);
 const isInside = first === 'ask' || first === 'progress';
 const command = COMMANDS[isInside ? first : 'serve'];
-try {
-  const { run } = await command.load();
-  process.exit(await run(isInside ? rest : process.argv.slice(2)));
-} catch (/** @type {any} */ error) {
+
+/** @param {any} error */
+function fail(error) {
   const isUsage = error instanceof WrongUsage || error?.code?.startsWith?.('ERR_PARSE_ARGS_');
   console.error(`backburner-node: ${error?.message ?? error}`);
   process.exit(isUsage ? command.wrongUsage : command.failure);
+}
+
+// Also what nobody waits for, such as an output that cannot be written: by itself Node would end with 1, and say by that that
+// the person declined.
+if (isInside) process.on('uncaughtException', fail);
+try {
+  const { run } = await command.load();
+  process.exit(await run(isInside ? rest : process.argv.slice(2)));
+} catch (error) {
+  fail(error);
 }

@@ -36,7 +36,7 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  * @param {Options} options
  */
 export async function serve({ dataDir, config, maxMessageBytes, input, output }) {
-  const { component, jobs } = await open(dataDir, config);
+  const { component, jobs, store } = await open(dataDir, config);
   const sink = output ?? process.stdout;
   const client = new Output(sink);
   const connection = new Connection({
@@ -52,12 +52,13 @@ export async function serve({ dataDir, config, maxMessageBytes, input, output })
   const lines = new Lines(maxMessageBytes ?? MAX_MESSAGE_BYTES);
   try {
     await receiveAll(messages(source, lines), connection, client);
-    stopSweeping();
     connection.shutdown();
     // Who asked this process to end does not wait for a client.
     await Promise.race([client.flushed(), asked.then(() => passed(limits.ASKED_PATIENCE))]);
   } finally {
+    stopSweeping();
     stopListening();
+    store.close();
   }
 }
 
@@ -73,7 +74,7 @@ async function open(dataDir, config) {
   const store = new SqliteStore(join(path, 'node.db'));
   const jobs = new ProcessJobs(join(path, 'node-jobs'));
   const code = await loadServer();
-  return { component: new Component({ code, store, jobs, config, log: console.error }), jobs };
+  return { component: new Component({ code, store, jobs, config, log: console.error }), jobs, store };
 }
 
 /**

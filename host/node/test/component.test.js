@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { WASIShim } from '@bytecodealliance/preview2-shim/instantiation';
 
 import { Component, Connection, FunctionJobs, MemoryStore, loadServer } from '../src/index.js';
+import { CALLS_PER_INSTANCE } from '../src/limits.js';
 import { wasi } from '../src/wasi.js';
 import { meta } from './client.js';
 import { eventually } from './support.js';
@@ -75,10 +76,20 @@ test('a configuration that is wrong is refused with the member that is', () => {
 });
 
 test('instances are replaced after some calls, and nobody notices', () => {
-  const component = new Component({ code, store: new MemoryStore(), jobs: new FunctionJobs({}) });
-  for (let id = 0; id < 2500; id += 1) {
+  let instances = 0;
+  const counted = {
+    ...code,
+    /** @type {typeof code.instantiate} */
+    instantiate: (modules, imports) => {
+      instances += 1;
+      return code.instantiate(modules, imports);
+    },
+  };
+  const component = new Component({ code: counted, store: new MemoryStore(), jobs: new FunctionJobs({}) });
+  for (let id = 0; id < 2.5 * CALLS_PER_INSTANCE; id += 1) {
     assert.equal(component.message(context(), request(id, 'tools/list', {})).tag, 'reply');
   }
+  assert.equal(instances, 3);
 });
 
 test('preview2-shim can stand in for our own WASI', () => {
@@ -153,4 +164,23 @@ test('of much output the beginning and the end are kept', async () => {
   const text = fragments.map(({ bytes }) => new TextDecoder().decode(bytes)).join('');
   assert.match(text, /^ +0\n[^]* +4\n +95\n[^]* +99\n$/);
   assert.equal(fragments.find(({ offset }) => offset >= 50n)?.offset, 950n);
+});
+
+test('what a function writes when its job has ended is not of the job', async () => {
+  /** @type {(text: string) => void} */
+  let write = () => undefined;
+  const jobs = new FunctionJobs({
+    async talk(call) {
+      write = call.write;
+      write('in time');
+    },
+  });
+  const id = crypto.randomUUID();
+  const command = /** @type {const} */ ({ tag: 'shell', val: 'talk' });
+  jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 100n });
+  await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+  write(', and late');
+  const state = jobs.inspect(id);
+  assert.ok(state.tag === 'ended' && state.val.outputBytes === 7n);
+  assert.equal(jobs.read(id, 0n, 100).map(({ bytes }) => new TextDecoder().decode(bytes)).join(''), 'in time');
 });

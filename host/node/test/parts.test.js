@@ -1,11 +1,13 @@
 /** The parts that need neither a component nor a process. */
 
 import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Life } from '../src/jobs/life.js';
 import { Recorder, readOutput } from '../src/jobs/output.js';
-import { LINGER, LOOK_AGAIN } from '../src/limits.js';
+import { LINGER, LOOK_AGAIN, OUTPUT_RETRY } from '../src/limits.js';
 import { Lines } from '../src/lines.js';
 import { compareKeys, endOfPrefix } from '../src/store/contract.js';
 import { temporaryDirectory } from './support.js';
@@ -117,4 +119,20 @@ test('output keeps its beginning and its end, and counts what is between', (cx) 
   assert.ok(kept < 4096, 'the index counts as output');
   assert.equal(fragments[0]?.bytes.toString(), line(0).toString());
   assert.equal(fragments.at(-1)?.bytes.toString(), line(9999).toString());
+});
+
+test('a disk that takes half of a segment costs the output, and no descriptor for each attempt', (cx) => {
+  const directory = temporaryDirectory(cx);
+  mkdirSync(join(directory, 'out-00000000000000000000'));
+  mkdirSync(join(directory, 'out-00000000000000000003'));
+  const open = () => readdirSync('/proc/self/fd').length;
+  const before = open();
+  const recorder = new Recorder(directory, 4096);
+  recorder.record('stdout', Buffer.from('abc'));
+  // When the disk is tried again.
+  const now = process.hrtime.bigint();
+  cx.mock.method(process.hrtime, 'bigint', () => now + BigInt(OUTPUT_RETRY + 1) * 1_000_000n);
+  recorder.record('stdout', Buffer.from('def'));
+  assert.equal(recorder.droppedBytes, 6);
+  assert.equal(open(), before);
 });

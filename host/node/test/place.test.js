@@ -1,12 +1,13 @@
 /** Where a server works, and so its commands that name no directory. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { Client } from './client.js';
-import { temporaryDirectory } from './support.js';
+import { BIN, Client } from './client.js';
+import { NODE_OPTIONS, temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
 
@@ -74,4 +75,17 @@ test('a directory whose name has what stands for no text is used', async (cx) =>
   mkdirSync(directory);
   const client = serverIn(cx, root, `'${directory}'`);
   assert.ok((await confirmation(client)).includes(`\nDirectory: ${directory}`));
+});
+
+test('an empty variable names no data directory, and the directory where a server works is none either', (cx) => {
+  const root = temporaryDirectory(cx);
+  const [home, place] = [join(root, 'home'), join(root, 'place')];
+  mkdirSync(place);
+  for (const state of ['', 'relative']) {
+    const env = { ...process.env, HOME: home, BACKBURNER_DIR: '', XDG_STATE_HOME: state };
+    const { status, stderr } = spawnSync(process.execPath, [...NODE_OPTIONS, BIN], { cwd: place, env, encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    assert.deepEqual(readdirSync(place), []);
+    assert.ok(existsSync(join(home, '.local/state/backburner-node/node.db')));
+  }
 });

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { Form } from '../src/cli/form.js';
+import { milliseconds } from '../src/cli/duration.js';
+import { Form, readAnswer, untilWhen } from '../src/cli/form.js';
+import { read } from '../src/cli/progress.js';
 import { ProcessJobs } from '../src/index.js';
 import { Asker } from '../src/jobs/questions.js';
 import { readReport, writeReport } from '../src/jobs/report.js';
@@ -39,10 +41,11 @@ const answer = (client, taskId, key, answer) =>
 test('a job asks, a client of another server answers, and the job goes on', async (cx) => {
   const dataDir = temporaryDirectory(cx);
   const first = new Client(cx, dataDir);
-  const id = await first.run(`${PROGRAM} ask 'Which?' --field 'where:a|b=B:Where to' --field 'note?:text'; echo ended with $?`);
+  const fields = "--field 'where:a|b=B:Where to' --field 'note?:text'";
+  const id = await first.run(`${PROGRAM} ask 'Which?' ${fields} --deadline 1h30m; echo ended with $?`);
   const [[key, request]] = /** @type {[[string, any]]} */ (Object.entries(await asked(first, id)));
   assert.equal(request.method, 'elicitation/create');
-  assert.equal(request.params.message, 'Which?');
+  assert.match(request.params.message, /^Which\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there .*\)$/);
   const { properties, required } = request.params.requestedSchema;
   assert.deepEqual(required, ['where']);
   assert.equal(properties.where.title, 'Where to');
@@ -59,11 +62,11 @@ test('a job asks, a client of another server answers, and the job goes on', asyn
 
 test('the exit status says what the person did', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const line = ['first --boolean', 'second', 'third --text'].map((it) => `{ ${PROGRAM} ask ${it}; echo ${it} $?; } & `);
+  const line = ['first --number', 'second', 'third --text'].map((it) => `{ ${PROGRAM} ask ${it}; echo ${it} $?; } & `);
   const id = await client.run(`${line.join('')} wait`);
   const answers = new Map(
     Object.entries({
-      first: { action: 'accept', content: { answer: true } },
+      first: { action: 'accept', content: { answer: /** @type {any} */ (JSON).rawJSON('1.50') } },
       second: { action: 'decline' },
       third: { action: 'cancel' },
     }),
@@ -73,8 +76,8 @@ test('the exit status says what the person did', async (cx) => {
   }
   const { text } = (await client.endedTask(id)).result.content[0];
   // The three end in any order.
-  assert.match(text, /^true$/m);
-  assert.match(text, /first --boolean 0/);
+  assert.match(text, /^1\.50$/m, 'a number is printed as it was written');
+  assert.match(text, /first --number 0/);
   assert.match(text, /second 1/);
   assert.match(text, /third --text 2/);
 });
@@ -90,16 +93,16 @@ test('a question is withdrawn when its asker ends, and a deadline ends one', asy
   await asked(client, id, 0);
   await client.result('tasks/cancel', { taskId: id });
   assert.equal((await client.endedTask(id)).status, 'cancelled');
-  const late = await client.run(`${PROGRAM} ask Late --text --deadline 0.5s; echo ended with $?`);
+  const late = await client.run(`${PROGRAM} ask Late --text --deadline 0s500ms; echo ended with $?`);
   assert.match((await client.endedTask(late)).result.content[0].text, /ended with 2/);
 });
 
 test('a job says how far it is', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const id = await client.run(`${PROGRAM} progress 40 compiling; sleep 300`);
+  const id = await client.run(`${PROGRAM} progress 40 compiling all of it; sleep 300`);
   await eventually('the words of the job', async () => {
     const { statusMessage } = await client.result('tasks/get', { taskId: id });
-    return /40.*compiling/.test(statusMessage) || undefined;
+    return /40.*compiling all of it/.test(statusMessage) || undefined;
   });
   await client.result('tasks/cancel', { taskId: id });
   assert.equal((await client.endedTask(id)).status, 'cancelled');
@@ -119,8 +122,36 @@ test('a wrong command line is refused in words, and so is one outside of a job',
   refused(125, /native/, ['ask', 'a', '--url=https://example.org/']);
   refused(125, /--nothing/, ['ask', 'a', '--nothing']);
   refused(125, /message/, ['ask']);
-  refused(125, /--deadline/, ['ask', 'a', '--deadline', '0']);
-  refused(2, /percentage/, ['progress', 'a', 'b']);
+  for (const deadline of ['0', '366d', '1h1h']) refused(125, /--deadline.*365d/, ['ask', 'a', '--deadline', deadline]);
+  refused(2, /percentage/, ['progress']);
+  refused(2, /0 to 100/, ['progress', '101', 'a']);
+});
+
+test('a report is a percentage, a text or both, as in the native program', () => {
+  for (const [words, percent, text] of /** @type {[string[], number | null, string][]} */ ([
+    [['40', 'a'], 40, 'a'],
+    [['99.9%'], 99, ''],
+    [['40 %'], 40, ''],
+    [['1e1'], 10, ''],
+    [['a b'], null, 'a b'],
+    [['a', 'b'], null, 'a b'],
+    [['40', 'a', '101'], 40, 'a 101'],
+    [['3 of 7'], null, '3 of 7'],
+    [[''], null, ''],
+  ])) {
+    assert.deepEqual(read(words), { percent, text }, words.join());
+  }
+  for (const word of ['101', '100.1', '101%', '-1', '-0.1', 'nan', 'NaN', 'inf', '-inf', 'infinity', '1e9']) {
+    for (const words of [[word], [word, 'a']]) assert.throws(() => read(words), /is no percentage/, words.join());
+  }
+});
+
+test('an answer that cannot be printed is no refusal', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  const id = await client.run(`${PROGRAM} ask Which --text > /dev/full; echo ended with $?`);
+  const [key = ''] = Object.keys(await asked(client, id));
+  await answer(client, id, key, { action: 'accept', content: { answer: 'a' } });
+  assert.match((await client.endedTask(id)).result.content[0].text, /ENOSPC[^]*ended with 125/);
 });
 
 test('a form has what the options say', () => {
@@ -138,14 +169,64 @@ test('a form has what the options say', () => {
     ],
   });
   assert.match(form({ fields: ['2:text', '1?:number'] }).text, /"2":.*"1":.*"required":\["2"\]/);
-  const late = JSON.parse(form({ deadlineMs: 600_000 }).text);
-  assert.equal(late.message, 'm\n(if nobody answers within 10 min, there is no answer)');
+  const message = (/** @type {Parameters<typeof form>[0]} */ options) => JSON.parse(form(options).text).message;
+  assert.equal(message({ note: '\nn' }), 'm\nn');
   for (const fields of [['a'], ['a:word'], [':text'], ['?:text'], ['a:text', 'a:text'], ['a:x|x'], ['\n:text']]) {
     assert.throws(() => form({ fields }), { name: 'Error' }, fields.join());
   }
+  const many = Array.from({ length: 33 }, (_, number) => `${number}:text`);
+  form({ fields: many.slice(1) });
+  form({ fields: ['a:👩\u200d🚀|b:Who'] });
+  // Of most of these the component makes no question, so that somebody would wait for ever; the others are blank.
+  for (const fields of [many, ['a:x=1|x=2'], ['a:x|'], ['a:x|=y'], ['a:x| '], ['a:x|\u200by'], ['a\u200b:text'], [' :text']]) {
+    assert.throws(() => form({ fields }), { name: 'Error' }, fields.join());
+  }
+  for (const message of ['', ' \n', '\u0007', '\u200b\u2028']) assert.throws(() => form({ message }), /give a message/);
   assert.throws(() => form({ kinds: ['text', 'number'] }));
   assert.throws(() => form({ kinds: ['text'], fields: ['a:text'] }));
-  assert.throws(() => form({ message: ' ' }));
+  assert.throws(() => form({ message: ' ', note: 'n' }));
+  assert.equal(message({ message: 'ä'.repeat(3990), note: 'n'.repeat(10) }).length, 4000);
+  const long = { message: 'ä'.repeat(3991), note: 'n'.repeat(10) };
+  assert.throws(() => form(long), /of 1 to 3990 characters: what --deadline adds/);
+  assert.throws(() => form({ message: 'ä'.repeat(4001) }), /of 1 to 4000 characters$/);
+});
+
+test('a person reads until when a question is open', () => {
+  const noon = Date.UTC(2026, 6, 28, 12) + 500;
+  for (const [ms, words] of /** @type {const} */ ([
+    [600_000, '2026-07-28 12:10:00 UTC, 10 min'],
+    [90_000, '2026-07-28 12:01:30 UTC, 90 s'],
+    [5_400_000, '2026-07-28 13:30:00 UTC, 90 min'],
+    [7_200_000, '2026-07-28 14:00:00 UTC, 2 h'],
+    [172_800_000, '2026-07-30 12:00:00 UTC, 2 d'],
+    [700, '2026-07-28 12:00:01 UTC, 700 ms'],
+    [60_250, '2026-07-28 12:01:00 UTC, 60250 ms'],
+  ])) {
+    assert.equal(untilWhen(ms, noon), `\n(if nobody answers by ${words} after this was asked, there is no answer)`);
+  }
+});
+
+test('durations have a unit or are seconds', () => {
+  for (const [text, ms] of /** @type {const} */ ([
+    ['90', 90_000],
+    ['90s', 90_000],
+    ['2d', 172_800_000],
+    ['0.0001s', 1],
+    ['1.1d', 95_040_000],
+    ['30.999999999999d', 2_678_400_000],
+    ['.5', 500],
+    ['.5m', 30_000],
+    ['1h30m', 5_400_000],
+    ['1h 30m', 5_400_000],
+    ['1d2h3m4.5s', 93_784_500],
+    ['10min', 600_000],
+    ['1m250ms', 60_250],
+  ])) {
+    assert.equal(milliseconds(text), ms, text);
+  }
+  const wrong =
+    ',s,-1,+1,1.,.,.s,1.5.5,1.+5,1e3,5 m,5x,1h30,1h1h,30m1h,1m1min,1hm,1h  30m,1h , 1h,1H,0x10,Infinity,1.9999999999999,ä';
+  for (const text of wrong.split(',')) assert.equal(milliseconds(text), undefined, text);
 });
 
 test('an answer is printed in one line', () => {
@@ -156,6 +237,10 @@ test('an answer is printed in one line', () => {
   assert.equal(printed({ kinds: ['text'] }, {}), '');
   assert.equal(printed({ kinds: ['boolean'] }, { answer: false }), 'false');
   assert.equal(printed({ fields: ['a:text'] }, { a: 'x' }), '{"a":"x"}');
+  const many = '{"answer":1.50,"b":123456789012345678901234567890,"c":["1.50"],"d":1E2}';
+  assert.equal(printed({ kinds: ['number'] }, readAnswer(many)), '1.50');
+  assert.equal(printed({ kinds: ['number'] }, readAnswer(many), true), '1.50');
+  assert.equal(printed({ fields: ['b:number'] }, readAnswer(many)), many);
   assert.equal(printed({}, undefined), undefined);
   assert.equal(printed({}, undefined, true), '{}');
 });
@@ -222,6 +307,7 @@ test('what a job puts in the place of questions and reports is none of these', (
   mkdirSync(questions);
   spawnSync('mkfifo', [join(questions, 'fifo.asked')]);
   mkdirSync(join(questions, 'directory.asked'));
+  symlinkSync('loop.asked', join(questions, 'loop.asked'));
   const record = (/** @type {object} */ content) => JSON.stringify({ format: 1, content });
   for (const [name, text] of Object.entries({
     'text.asked': 'x',
@@ -235,6 +321,12 @@ test('what a job puts in the place of questions and reports is none of these', (
     writeFileSync(join(questions, name), text);
   }
   assert.deepEqual(progress().questions, []);
+  rmSync(questions, { recursive: true });
+  writeFileSync(questions, 'no directory');
+  assert.deepEqual(progress().questions, []);
+  symlinkSync('report.json', join(path, 'report.json'));
+  assert.equal(progress().report, undefined, 'a link to itself');
+  rmSync(join(path, 'report.json'));
   const wrong = [{}, { percent: 101 }, { percent: '1' }, { text: 1 }, { at: -1 }, { at: 'x' }].map((it) =>
     record({ percent: 1, text: 'x', at: 1, ...(Object.keys(it).length ? it : { text: undefined }) }),
   );

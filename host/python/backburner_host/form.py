@@ -5,11 +5,17 @@
 
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
+from . import durations
+
 MESSAGE_CHARACTERS_MAX = 4000
-"""How long a message may be, in characters. What the component takes."""
+"""How long a message may be, in characters, with what is added to it. What the component takes."""
+
+FIELDS_MAX = 32
+"""How many fields there may be. What the component takes."""
 
 TYPES = {"boolean": "boolean", "text": "string", "number": "number", "integer": "integer"}
 """The kinds of values, and what the protocol calls them."""
@@ -19,6 +25,10 @@ _ONLY = "answer"
 
 _FIELD = re.compile(r"(?P<name>.{1,100}?)(?P<mark>\?)?:(?P<type>[^:]*)(?::(?P<title>.*))?", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class Number(str):
+    """A number as it was written. As one of Python, `1.50` would be `1.5`, and of many digits another one."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +45,19 @@ class Field:
 class Form:
     """A message, and the fields that go with it."""
 
-    def __init__(self, message: str, fields: list[Field], deadline_seconds: float | None = None):
-        """Raises `ValueError`, with what is wrong, for what nobody can be asked."""
+    def __init__(self, message: str, fields: list[Field], note: str = ""):
+        """Ask for `fields`; `note` is added to the message, see `until_when`.
+
+        Raises `ValueError`, with what is wrong, for what nobody can be asked.
+        """
         if len({field.name for field in fields}) < len(fields):
             raise ValueError("a field is given twice")
-        # A person who reads the question has to know until when.
-        until = "" if deadline_seconds is None else _until(deadline_seconds)
-        self._message = message + until
-        if not message.strip() or len(self._message) > MESSAGE_CHARACTERS_MAX:
-            raise ValueError(f"give a message of 1 to {MESSAGE_CHARACTERS_MAX} characters")
+        if len(fields) > FIELDS_MAX:
+            raise ValueError(f"give at most {FIELDS_MAX} fields")
+        self._message = message + note
+        if _is_blank(message) or len(self._message) > MESSAGE_CHARACTERS_MAX:
+            why = f": what --deadline adds to it takes {len(note)} of {MESSAGE_CHARACTERS_MAX}" if note else ""
+            raise ValueError(f"give a message of 1 to {MESSAGE_CHARACTERS_MAX - len(note)} characters{why}")
         self._fields = fields
 
     @property
@@ -55,7 +69,7 @@ class Form:
         return _json({"message": self._message, "requestedSchema": schema})
 
     def printed(self, content: dict[str, Any] | None) -> str | None:
-        """The line that is printed of an answer's content; `None` where there is nothing to print."""
+        """The line that is printed of an answer's content, as `read_answer` gives it; `None` where there is none."""
         if not self._fields:
             return None
         if not self._has_one_value():
@@ -84,12 +98,47 @@ def named(text: str) -> Field:
     found = _FIELD.fullmatch(text)
     choices = found["type"].split("|") if found and "|" in found["type"] else []
     kind = "string" if choices else TYPES.get(found["type"]) if found else None
-    is_named = found is not None and found["name"] != "?" and not _CONTROL.search(found["name"])
-    if kind is None or not is_named or len(set(choices)) < len(choices):
-        types = f"{', '.join(TYPES)} or different choices as a|b"
+    if kind is None or not _is_name(found["name"]) or not _are_distinct(choices):
+        types = f"{', '.join(TYPES)} or different choices as a|b, and nothing in it that nobody sees"
         raise ValueError(f"--field {text!r} is none: give NAME[?]:TYPE[:TITLE], with {types}")
     title = {} if found["title"] is None else {"title": found["title"]}
     return Field(found["name"], {"type": kind} | _listed(choices) | title, is_required=not found["mark"])
+
+
+def read_answer(text: str) -> Any:
+    """What JSON says, with its numbers as they were written."""
+    return json.loads(text, parse_int=Number, parse_float=Number)
+
+
+def until_when(deadline_ms: int, now_ms: int) -> str:
+    """What is added to a message: a person who reads it has to know until when, also where that is later."""
+    until = f"{durations.moment(now_ms + deadline_ms)}, {durations.lasting(deadline_ms)} after this was asked"
+    return f"\n(if nobody answers by {until}, there is no answer)"
+
+
+def _is_name(text: str) -> bool:
+    return text != "?" and not _is_blank(text) and not any(map(_is_hidden, text))
+
+
+def _are_distinct(choices: list[str]) -> bool:
+    """Whether each has a value, as one can see, and no other has the same."""
+    values = [choice.partition("=")[0] for choice in choices]
+    # What joins the characters around it is seen, as in some emoji.
+    are_seen = all(not _is_blank(it) and not any(map(_is_hidden, re.sub("[\u200c\u200d]", "", it))) for it in values)
+    return are_seen and len(set(values)) == len(values)
+
+
+def _is_blank(text: str) -> bool:
+    """Whether there is nothing to see."""
+    return all(character.isspace() or _is_hidden(character) for character in text)
+
+
+def _is_hidden(character: str) -> bool:
+    """Whether nobody sees it.
+
+    The component does not show what has it in a name or a value, or nothing else in its message.
+    """
+    return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")
 
 
 def _listed(choices: list[str]) -> dict[str, Any]:
@@ -100,15 +149,14 @@ def _listed(choices: list[str]) -> dict[str, Any]:
     return {"oneOf": [{"const": value, "title": title if sign else value} for value, sign, title in pairs]}
 
 
-def _until(seconds: float) -> str:
-    """What a person reads of a deadline."""
-    whole = int(seconds)
-    if whole == 0:
-        words = f"{round(seconds * 1000)} ms"
-    else:
-        words = f"{whole} s" if whole % 60 else f"{whole // 60} min"
-    return f"\n(if nobody answers within {words}, there is no answer)"
-
-
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    match value:
+        case Number():
+            return str(value)
+        case dict():
+            members = [f"{_json(name)}:{_json(member)}" for name, member in value.items()]
+            return "{" + ",".join(members) + "}"
+        case list():
+            return "[" + ",".join(map(_json, value)) + "]"
+        case _:
+            return json.dumps(value, ensure_ascii=False)

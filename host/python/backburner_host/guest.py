@@ -269,5 +269,10 @@ def _compiled(engine: Engine, wasm: bytes, cache: Path | None) -> Component:
 def _write_whole(path: Path, content: bytes) -> None:
     """Write a file that appears in one step: another process may be reading or writing it."""
     unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(content)
-    unfinished.rename(path)
+    try:
+        unfinished.write_bytes(content)
+        unfinished.rename(path)
+    except OSError:
+        # On a full disk each start would leave another one.
+        unfinished.unlink(missing_ok=True)
+        raise

@@ -8,7 +8,7 @@ import re
 import sys
 import uuid
 
-from . import form, report
+from . import durations, form, report
 from .capabilities import Report
 from .clock import now_ms
 from .job_files import DATA_VARIABLE, TASK_VARIABLE, JobFiles, jobs_directory
@@ -24,12 +24,16 @@ _STATUS = {"accept": 0, "decline": 1, "cancel": 2}
 _NOBODY = json.dumps({"action": "cancel"})
 """What is written where nobody answered in time."""
 
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_DEADLINE_DAYS_MAX = 365
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
+"""A number, in the forms that the native program knows."""
+
+_DEADLINE_MS_MAX = 365 * 86_400_000
+"""How long one may wait for an answer."""
 
 _ASK = """\
-Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line. Without an
-option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see the answers.
+Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line, a number as it
+was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models
+see the answers.
 
 Exit status: 0 where the person accepted, 1 where they declined, 2 where they dismissed the question or nobody answered
 before the deadline, 125 where this is no job, the command line is wrong, or this program failed.
@@ -37,7 +41,11 @@ before the deadline, 125 where this is no job, the command line is wrong, or thi
 
 _PROGRESS = """\
 Says how far a job is, in a command that runs as one: the status message of its task says this in place of the last line
-of output, until it is said anew. PERCENT is 0 to 100, TEXT at most 1000 bytes; either of them may be left out.
+of output, until it is said anew. An empty text takes it back.
+
+A first word that is a number, with or without a % behind it, is the percentage, and a wrong command line where it is
+not 0 to 100; quote a text that begins with a number as one word. All other words are the text, of which 1000 bytes are
+kept.
 
 Exit status: 0 where it was noted, 2 for a wrong command line, 125 where this is no job or this program failed.
 """
@@ -61,7 +69,8 @@ def main(words: list[str]) -> int:
         return _ask(rest) if command == "ask" else _progress(rest)
     except WrongUsage as error:
         status, said = _WRONG_USAGE[command], error
-    except (OSError, ValueError) as error:
+    except Exception as error:
+        # Whatever it is: by itself Python would end with 1, and say by that that the person declined.
         status, said = _FAILURE, error
     print(f"backburner-host: {said}", file=sys.stderr)
     return status
@@ -75,7 +84,7 @@ def _ask(words: list[str]) -> int:
         asked.text.encode()
     except ValueError as error:
         raise WrongUsage(str(error)) from error
-    reply = json.loads(_answer(asked.text, options.deadline))
+    reply = form.read_answer(_answer(asked.text, options.deadline))
     if reply["action"] == "accept":
         content = reply.get("content")
         line = asked.printed_as_json(content) if options.json else asked.printed(content)
@@ -86,10 +95,10 @@ def _ask(words: list[str]) -> int:
     return _STATUS.get(reply["action"], _FAILURE)
 
 
-def _answer(text: str, seconds: float | None) -> str:
+def _answer(text: str, deadline_ms: int | None) -> str:
     asker = Asker(_own_job(), text)
     try:
-        return asker.answered(seconds) or asker.conclude(_NOBODY)
+        return asker.answered(None if deadline_ms is None else deadline_ms / 1000) or asker.conclude(_NOBODY)
     finally:
         asker.withdraw()
 
@@ -101,33 +110,38 @@ def _form(options: argparse.Namespace) -> form.Form:
     fields = [form.only(kind) for kind in kinds] + [form.named(text) for text in options.field]
     if options.optional:
         fields = [dataclasses.replace(field, is_required=False) for field in fields]
-    return form.Form(options.message, fields, options.deadline)
+    note = "" if options.deadline is None else form.until_when(options.deadline, now_ms())
+    return form.Form(options.message, fields, note)
 
 
 def _progress(words: list[str]) -> int:
-    parser = _parser("progress", "[PERCENT] [TEXT]", _PROGRESS)
+    parser = _parser("progress", "[PERCENT] [TEXT]...", _PROGRESS)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
-    percent, text = _split(parser.parse_args(words).words)
+    percent, text = split(parser.parse_args(words).words)
     text.encode()
     report.write(_own_job(), Report(percent, text, now_ms()))
     return 0
 
 
-def _split(words: list[str]) -> tuple[int | None, str]:
-    """A percentage, a text, or both."""
-    percent = _percentage(words[0]) if words else None
-    if len(words) == 1:
-        return percent, words[0] if percent is None else ""
-    if len(words) == 2 and percent is not None:
-        return percent, words[1]
-    raise WrongUsage("give a percentage from 0 to 100, a text, or both")
+def split(words: list[str]) -> tuple[int | None, str]:
+    """A percentage, a text, or both. Several words are one text, as for `echo`."""
+    if not words:
+        raise WrongUsage("give a percentage, a text, or both")
+    percent = _percentage(words[0])
+    return percent, " ".join(words if percent is None else words[1:])
 
 
 def _percentage(word: str) -> int | None:
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?%?", word):
+    """What a word says that is a number; `None` where it is none."""
+    number = word.strip().removesuffix("%").rstrip()
+    if not _NUMBER.fullmatch(number):
         return None
-    number = float(word.removesuffix("%"))
-    return int(number) if number <= 100 else None
+    percent = float(number)
+    if not 0 <= percent <= 100:
+        raise WrongUsage(
+            f"{word!r} is no percentage: give 0 to 100, or quote a text that begins with a number as one word"
+        )
+    return int(percent)
 
 
 def _own_job() -> str:
@@ -160,7 +174,7 @@ def _ask_parser() -> argparse.ArgumentParser:
         "--deadline",
         type=_duration,
         metavar="DURATION",
-        help="how long to wait, such as 90, 10m or 1.5h [default: for ever]",
+        help="how long to wait, such as 90, 10m or 1h30m; the message says until when [default: for ever]",
     )
     parser.add_argument("--json", action="store_true", help="print the answer as JSON in any case")
     return parser
@@ -172,11 +186,12 @@ def _parser(command: str, usage: str, description: str) -> argparse.ArgumentPars
     return _Parser(prog=name, usage=f"{name} {usage}", description=description, formatter_class=raw, allow_abbrev=False)
 
 
-def _duration(text: str) -> float:
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([smhd]?)", text)
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0
-    if not 0.001 <= seconds <= _DEADLINE_DAYS_MAX * _SECONDS["d"]:
+def _duration(text: str) -> int:
+    """How long to wait, in milliseconds."""
+    ms = durations.read(text)
+    if ms is None or not 1 <= ms <= _DEADLINE_MS_MAX:
         raise argparse.ArgumentTypeError(
-            f"a duration is seconds, or a number with s, m, h or d, such as 1.5h, and not {text}"
+            "give seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m, 1.5h or 1h30m: more than 0, at "
+            f"most 365d; and not {text}"
         )
-    return seconds
+    return ms

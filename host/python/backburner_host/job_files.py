@@ -29,8 +29,15 @@ FORMAT = 1
 TASK_VARIABLE = "BACKBURNER_TASK_ID"
 """Every process of a job has this variable, with the job's id: what is left of a lost job is found by it."""
 
+STOP_CAUSES = ("timed-out", "cancelled", "expired", "shut-down")
+"""Why a job is to stop, or was stopped."""
+
 DATA_VARIABLE = "BACKBURNER_DIR"
 """The data directory: what the server takes where nothing else names one, and where a job's processes find the job."""
+
+
+class Damaged(ValueError):
+    """A file is not what was written as it."""
 
 
 def jobs_directory(data: str) -> str:
@@ -60,9 +67,11 @@ class JobFiles:
         try:
             # Without it a supervisor that lives looks dead.
             os.stat(self._name("alive"))
-            return self.origin()
-        except (OSError, ValueError, KeyError):
+            origin = self.origin()
+            is_whole = is_natural(origin["started_at"]) and is_natural(origin["monotonic_ms"]) and "boot_id" in origin
+        except (OSError, ValueError, KeyError, TypeError):
             return None
+        return origin if is_whole else None
 
     def spec(self) -> dict:
         """What to run."""
@@ -110,11 +119,21 @@ class JobFiles:
         return cause
 
     def stop_cause(self) -> str | None:
-        """Why the job is to stop; `None` where nobody asked for it."""
+        """Why the job is to stop; `None` where nobody asked for it.
+
+        Whatever else is in the place of that cancels it: a process of the job put it there, and nobody else could stop
+        the job any more.
+        """
         try:
-            return os.readlink(self._name("stop"))
+            cause = os.readlink(self._name("stop"))
         except FileNotFoundError:
             return None
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            # It is no link.
+            cause = ""
+        return cause if cause in STOP_CAUSES else "cancelled"
 
     def wake(self) -> None:
         """Make the supervisor look for a request."""
@@ -133,11 +152,18 @@ class JobFiles:
             return None
 
     def outcome(self) -> dict | None:
-        """How the job ended, if that is known."""
+        """How the job ended, if that is known. Raises `Damaged` where somebody damaged the file."""
         try:
             return self._read("outcome.json")
         except FileNotFoundError:
             return None
+
+    def discard_outcome(self) -> None:
+        """Remove an outcome that was damaged. Several processes may do this at once."""
+        try:
+            os.unlink(self._name("outcome.json"))
+        except FileNotFoundError:
+            pass
 
     def conclude(self, outcome: dict) -> None:
         """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
@@ -163,7 +189,7 @@ class JobFiles:
         write_record(self._name(name), content)
 
     def _read(self, name: str) -> dict:
-        with open(self._name(name), encoding="utf-8") as file:
+        with open(self._name(name), "rb") as file:
             return _content(file.read())
 
 
@@ -187,20 +213,27 @@ def read_foreign_record(path: str, limit_bytes: int) -> dict:
         text = file.read(limit_bytes + 1)
     if len(text) > limit_bytes:
         raise ValueError(f"{path} is longer than {limit_bytes} bytes")
+    return _content(text)
+
+
+def _content(text: bytes) -> dict:
+    """What is in a record. Raises `Damaged`, and another `ValueError` where only a newer version can read it."""
     try:
-        return _content(text.decode())
-    except (KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is no record: {error!r}") from error
-
-
-def _content(text: str) -> dict:
-    numbered = json.loads(text)
-    if numbered["format"] != FORMAT:
-        raise ValueError(f"the file has format {numbered['format']}, and this version knows {FORMAT}")
-    content = numbered["content"]
-    if not isinstance(content, dict):
-        raise ValueError("a record has members")
+        numbered = json.loads(text.decode())
+        format, content = numbered["format"], numbered["content"]
+        is_newer = format > FORMAT
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Damaged(f"this is no record: {error!r}") from error
+    if is_newer:
+        raise ValueError(f"the file has format {format}, and this version knows {FORMAT}")
+    if format != FORMAT or not isinstance(content, dict):
+        raise Damaged("a record has members")
     return content
+
+
+def is_natural(value: object, most: int = (1 << 63) - 1) -> bool:
+    """Whether this is a whole number that is not negative, as a record has it. (Python counts `True` as one.)"""
+    return type(value) is int and 0 <= value <= most
 
 
 def wake(path: str, data: bytes = b"!") -> bool:

@@ -23,7 +23,7 @@ from pathlib import Path
 from . import capabilities as cap
 from . import limits, output, processes, questions, report
 from .clock import boot_id, monotonic_ms, now_ms
-from .job_files import JobFiles, jobs_directory, sync
+from .job_files import STOP_CAUSES, Damaged, JobFiles, is_natural, jobs_directory, sync
 
 _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
 _SUPERVISOR = (
@@ -85,8 +85,8 @@ class SupervisedJobs:
             # will never come.
             if files.is_alive():
                 return _progress(files)
-            outcome = files.outcome() or self._bury(id, files)
-            return _progress(files) if outcome is None else _outcome(outcome)
+            outcome = self._ended(id, files)
+            return _progress(files) if outcome is None else outcome
 
     def answer(self, id: str, key: str, answer: str) -> None:
         with _failures(id, "answered"):
@@ -180,7 +180,20 @@ class SupervisedJobs:
         """Take leave of the starters that have ended, so that they do not stay in the process table."""
         self._starters = [pid for pid in self._starters if not _has_ended(pid)]
 
-    def _bury(self, id: str, files: JobFiles) -> dict | None:
+    def _ended(self, id: str, files: JobFiles) -> cap.Outcome | None:
+        """How a job ended whose supervisor is dead; `None` where what was killed of it has not disappeared yet."""
+        try:
+            found, loss = files.outcome(), "supervisor"
+            if found is not None:
+                return _outcome(found)
+        except Damaged:
+            # Nothing else: what cannot be read now, or not by this version, is right all the same.
+            files.discard_outcome()
+            loss = "files"
+        found = self._bury(id, files, loss)
+        return None if found is None else _outcome(found)
+
+    def _bury(self, id: str, files: JobFiles, suspected: str) -> dict | None:
         """Kill what is left of a job whose supervisor ended without an outcome, and write that it is lost.
 
         `None` where something that was killed has not disappeared yet. Several processes may do this at once.
@@ -189,7 +202,7 @@ class SupervisedJobs:
         is_same_boot = origin is None or origin["boot_id"] == boot_id()
         if is_same_boot and not _kill_everything(id, files):
             return None
-        kind = "files" if origin is None else "supervisor" if is_same_boot else "machine"
+        kind = "files" if origin is None else suspected if is_same_boot else "machine"
         written, kept, _last_at = output.usage(files.path)
         started_at = now_ms() if origin is None else origin["started_at"]
         lost = _ended({"lost": {"kind": kind}}, started_at, files.stop_cause())
@@ -240,9 +253,16 @@ def _complete(spec: cap.Spec) -> cap.Spec:
         if "\0" in value:
             # The value may be a secret: name the variable only.
             raise cap.StartError("bad-spec", f"the value of the environment variable {name} contains NUL")
-    directory = os.getcwd() if spec.directory is None else spec.directory
+    directory = _own_directory() if spec.directory is None else spec.directory
     _check_directory(directory)
     return dataclasses.replace(spec, directory=directory)
+
+
+def _own_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise cap.StartError("bad-directory", "the server's own directory is gone; name another one") from error
 
 
 def _check_directory(path: str) -> None:
@@ -305,9 +325,37 @@ def _progress(files: JobFiles) -> cap.Progress:
 
 
 def _outcome(found: dict) -> cap.Outcome:
-    ((tag, payload),) = found["end"].items()
-    leftovers = [cap.Process(**process) for process in found["leftovers"]]
-    return cap.Outcome(**found | {"end": _ENDS[tag](**payload), "leftovers": leftovers})
+    """An outcome as the contract has it.
+
+    Raises `Damaged` for what is none: any process of the job may have written it, and the component could not take it.
+    """
+    try:
+        ((tag, payload),) = found["end"].items()
+        leftovers = [cap.Process(**process) for process in found["leftovers"]]
+        outcome = cap.Outcome(**found | {"end": _ENDS[tag](**payload), "leftovers": leftovers})
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise Damaged(f"this is no outcome: {error!r}") from error
+    if not _is_sound(outcome):
+        raise Damaged("an outcome has other members")
+    return outcome
+
+
+def _is_sound(it: cap.Outcome) -> bool:
+    numbers = [it.started_at, it.ended_at, it.duration_ms, it.output_bytes, it.dropped_bytes]
+    pids = [process.pid for process in it.leftovers]
+    texts = [process.command for process in it.leftovers]
+    match it.end:
+        case cap.Exited(code):
+            is_end = is_natural(code, 255)
+        case cap.Signalled(name, core_dumped):
+            is_end = isinstance(name, str) and isinstance(core_dumped, bool)
+        case cap.NotStarted(detail):
+            is_end = isinstance(detail, str)
+        case cap.Lost(kind):
+            is_end = kind in ("supervisor", "machine", "files", "never-started")
+    is_stopped = it.stopped is None or it.stopped in STOP_CAUSES
+    are_processes = all(is_natural(pid, (1 << 32) - 1) for pid in pids) and all(isinstance(it, str) for it in texts)
+    return is_end and is_stopped and are_processes and all(map(is_natural, numbers))
 
 
 @contextmanager

@@ -119,9 +119,9 @@ WORK_PATIENCE_SECONDS = 1
 than a commit takes on a slow disk, shorter than clients wait before they send signals."""
 
 UNTAKEN_PATIENCE_SECONDS = 5
-"""How long a client that closed its end of the input may take nothing of the replies that wait for it, before the server
-ends all the same. One that reads is kept from it for a second by what it does with a reply; one that never reads must
-not keep a server for ever."""
+"""How long a client that closed its end of the input may take nothing of the replies that wait for it, before the
+server ends all the same. One that reads is kept from it for a second by what it does with a reply; one that never reads
+must not keep a server for ever."""
 
 ASKED_PATIENCE_SECONDS = 1
 """How long all of that may take where the server is asked to end by a signal: clients kill what has not ended two

@@ -101,7 +101,11 @@ class _Segment:
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
         # The index first: whoever finds the bytes finds it too.
         self._index = os.open(os.path.join(path, f"idx-{start}"), flags, 0o600)
-        self._data = os.open(os.path.join(path, f"out-{start}"), flags, 0o600)
+        try:
+            self._data = os.open(os.path.join(path, f"out-{start}"), flags, 0o600)
+        except OSError:
+            os.close(self._index)
+            raise
         self._capacity = capacity
         self._entries = 0
         self._last_at, self._last_stream = -1, -1
@@ -124,7 +128,12 @@ class _Segment:
             self._last_at, self._last_stream = at, stream
         end = self.start + self.length + taken
         entry = _ENTRY.pack(end, self._last_at << 1 | stream)
-        os.pwrite(self._index, entry, (self._entries - 1) * _ENTRY.size)
+        try:
+            os.pwrite(self._index, entry, (self._entries - 1) * _ENTRY.size)
+        except OSError:
+            # Bytes whose stream nobody would know are not kept.
+            os.ftruncate(self._data, self.length)
+            raise
         self.length += taken
         return taken
 

@@ -18,8 +18,7 @@ import time
 from . import limits
 from .capabilities import Question
 from .clock import now_ms
-from .job_files import read_foreign_record, sync, wake, write_record
-from .report import is_natural
+from .job_files import is_natural, read_foreign_record, sync, wake, write_record
 
 _FORM_WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.FORM_BYTES_MAX + limits.RECORD_BYTES
 _ANSWER_WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.ANSWER_BYTES_MAX + limits.RECORD_BYTES

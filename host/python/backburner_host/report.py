@@ -4,7 +4,7 @@ import os
 
 from . import limits
 from .capabilities import Report
-from .job_files import read_foreign_record, write_record
+from .job_files import is_natural, read_foreign_record, write_record
 
 _WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.REPORT_TEXT_BYTES_MAX + limits.RECORD_BYTES
 
@@ -31,11 +31,6 @@ def write(job: str, report: Report) -> None:
         if os.path.exists(draft):
             os.unlink(draft)
         raise
-
-
-def is_natural(value: object, most: int = (1 << 63) - 1) -> bool:
-    """Whether this is a whole number that is not negative, as a record has it. (Python counts `True` as one.)"""
-    return type(value) is int and 0 <= value <= most
 
 
 def _path(job: str) -> str:

@@ -111,11 +111,10 @@ class Server:
         """Wait, resume, and do so again for as long as the request stays open."""
         while True:
             why = await self._wake(request)
+            why = await self._room(request) or why
             outcome = self._guest.resume(self._principal, request.pending, why, request.body)
             if isinstance(outcome, Notice):
                 self._tell(outcome)
-                # A client that does not take them is told nothing more meanwhile.
-                await self._output.room()
                 request.pending = outcome.pending
             elif isinstance(outcome, Pending):
                 request.pending = outcome
@@ -139,6 +138,17 @@ class Server:
                 job.cancel()
             # What could not be waited for is for `inspect` to tell.
             await asyncio.gather(*ended, return_exceptions=True)
+
+    async def _room(self, request: _Open) -> Wake | None:
+        """Wait until the client takes what was sent, or the request is told not to wait, and give what it is told.
+
+        Nothing happens between that and what the caller does: each request that is resumed may take the room of others.
+        """
+        while not (self._output.has_room() or request.told.done()):
+            room = asyncio.create_task(self._output.room())
+            await asyncio.wait([request.told, room], return_when=asyncio.FIRST_COMPLETED)
+            room.cancel()
+        return request.told.result() if request.told.done() else None
 
     async def _sweep_regularly(self) -> None:
         await asyncio.sleep(limits.FIRST_SWEEP_SECONDS)

@@ -123,9 +123,13 @@ class Output:
         self._unread_bytes += len(line)
         self._queue.put(line)
 
+    def has_room(self) -> bool:
+        """Whether no more waits for the client than may wait for one that does not read, or this is the last of it."""
+        return self._unread_bytes <= limits.UNREAD_REPLIES_BYTES or self._is_last or self.is_closed.is_set()
+
     async def room(self) -> None:
-        """Wait while too much waits for a client that does not read."""
-        while self._unread_bytes > limits.UNREAD_REPLIES_BYTES and not (self._is_last or self.is_closed.is_set()):
+        """Wait until there is room."""
+        while not self.has_room():
             self._is_taken.clear()
             await self._is_taken.wait()
 

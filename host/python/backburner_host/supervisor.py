@@ -184,8 +184,7 @@ class _Watch:
     def run(self, command: subprocess.Popen, stdin: bytes) -> None:
         """Return when nothing of the job runs and all that it wrote has been taken."""
         self._family = _Family(command)
-        seen = processes.look(command.pid)
-        self._files.record_command(command.pid, seen.start_ticks if seen else 0)
+        self._record(command.pid)
         self._pipes = [command.stdout.fileno(), command.stderr.fileno()]
         for stream, pipe in enumerate(self._pipes):
             os.set_blocking(pipe, False)
@@ -196,6 +195,14 @@ class _Watch:
             pass
         self._drain()
         self.end = self._family.end()
+
+    def _record(self, pid: int) -> None:
+        seen = processes.look(pid)
+        try:
+            self._files.record_command(pid, seen.start_ticks if seen else 0)
+        except OSError:
+            # On a full disk it is not recorded: what is left of a lost job is found by its environment too.
+            pass
 
     def _turn(self) -> bool:
         """Wait for the next thing to happen and do what it calls for. Whether anything of the job runs."""

@@ -127,7 +127,7 @@ PATIENT_PROGRAM = (
     "-c",
     "from backburner_host import limits, serve\nlimits.UNTAKEN_PATIENCE_SECONDS = 3600\nserve.main()",
 )
-"""The same, but a client may take nothing for as long as it likes: a test may be kept from reading by a busy machine."""
+"""The same, but a client may take nothing for as long as it likes: a busy machine may keep a test from reading."""
 
 
 def start(data: Path, *flags: str, place: Path | None = None, program: tuple[str, str] = PROGRAM) -> subprocess.Popen:

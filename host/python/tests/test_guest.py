@@ -3,6 +3,7 @@
 import ctypes
 import json
 import unittest
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -73,10 +74,13 @@ class Component(DirectoryCase):
             self.assertIn("result", json.loads(guest.message("somebody", request("server/discover"))))
 
     def test_an_instance_is_replaced_after_many_calls(self) -> None:
-        with mock.patch.object(limits, "CALLS_PER_INSTANCE", 3):
+        make = mock.patch.object(Guest, "_make", autospec=True, side_effect=Guest._make)
+        with mock.patch.object(limits, "CALLS_PER_INSTANCE", 3), make as made:
             guest = self.guest()
             replies = {guest.message("somebody", request("server/discover")) for _call in range(10)}
         self.assertEqual(len(replies), 1)
+        # The first call of each configures it.
+        self.assertEqual(made.call_count, 5)
 
     def test_the_compiled_component_is_kept_and_anything_else_is_replaced(self) -> None:
         Program(component(), self.directory)
@@ -91,6 +95,13 @@ class Component(DirectoryCase):
         ) as it:
             it.deserialize_file = wasmtime.component.Component.deserialize_file
             Program(component(), self.directory)
+
+    def test_a_compiled_component_that_cannot_be_kept_leaves_nothing_and_is_used(self) -> None:
+        full = OSError("as on a full disk")
+        with mock.patch.object(Path, "rename", side_effect=full), mock.patch("backburner_host.guest.warn") as warn:
+            Program(component(), self.directory)
+        self.assertIn("cannot be kept", warn.call_args.args[0])
+        self.assertEqual(list(self.directory.iterdir()), [])
 
 
 class ByteLists(unittest.TestCase):

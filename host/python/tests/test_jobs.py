@@ -1,11 +1,13 @@
 """Supervised jobs, where the conformance kit does not reach: dead supervisors, damaged files, signals, time."""
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
 import signal
 from pathlib import Path
+from unittest import mock
 
 from backburner_host import processes
 from backburner_host.capabilities import Exited, JobsFailure, Lost, NotStarted, Outcome, Progress, Signalled, StartError
@@ -106,6 +108,8 @@ class Jobs(DirectoryCase):
         files = self.directory / "jobs"
         for damage in (
             lambda id: (files / id / "spec.json").write_text("nonsense"),
+            lambda id: (files / id / "spec.json").write_text("[]"),
+            lambda id: (files / id / "spec.json").write_text('{"format":1,"content":{"origin":{"started_at":"x"}}}'),
             lambda id: (files / id / "alive").unlink(),
         ):
             id = self.start("sleep 100")
@@ -114,6 +118,53 @@ class Jobs(DirectoryCase):
             damage(id)
             self.assertEqual(ended(self.jobs, id).end, Lost("files"))
 
+    def test_a_job_whose_outcome_was_damaged_is_lost_with_its_files(self) -> None:
+        for damage in ("", "nonsense", "[]", "{}", '{"format":1}', '{"format":1,"content":{"end":{"exited":{}}}}'):
+            id = self.start("exit 0")
+            ended(self.jobs, id)
+            (self.directory / "jobs" / id / "outcome.json").write_text(damage)
+            self.assertEqual(self.jobs.inspect(id).end, Lost("files"), damage)
+            self.jobs.forget(id)
+            self.assertIsNone(self.jobs.inspect(id))
+
+    def test_an_outcome_with_other_members_than_it_has_is_damaged(self) -> None:
+        id = self.start("exit 0")
+        ended(self.jobs, id)
+        file = self.directory / "jobs" / id / "outcome.json"
+        whole = json.loads(file.read_text())
+        for wrong in (
+            {"ended_at": -1},
+            {"stopped": "nonsense"},
+            {"leftovers": [{"pid": -7, "command": "x"}]},
+            {"leftovers": [None]},
+            {"end": {"exited": {"code": 256}}},
+            {"end": {"exited": {}}},
+            {"end": {"signalled": {"signal": 9, "core_dumped": False}}},
+            {"end": {"lost": {"kind": "nonsense"}}},
+            {"end": {"nonsense": {}}},
+            {"more": 1},
+        ):
+            file.write_text(json.dumps(whole | {"content": whole["content"] | wrong}))
+            self.assertEqual(self.jobs.inspect(id).end, Lost("files"), wrong)
+
+    def test_whatever_is_put_in_the_place_of_a_request_to_stop_is_one(self) -> None:
+        for put in (lambda stop: stop.symlink_to("nonsense"), lambda stop: stop.touch()):
+            id = self.start("sleep 100")
+            put(self.directory / "jobs" / id / "stop")
+            self.assertEqual(self.jobs.inspect(id).stopping, "cancelled")
+            self.jobs.stop(id, "expired")
+            self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
+
+    def test_an_outcome_that_only_a_newer_version_can_read_is_left_to_it(self) -> None:
+        id = self.start("exit 3")
+        ended(self.jobs, id)
+        file = self.directory / "jobs" / id / "outcome.json"
+        file.write_text(file.read_text().replace('"format": 1', '"format": 2'))
+        with self.assertRaisesRegex(JobsFailure, "has format 2"):
+            self.jobs.inspect(id)
+        file.write_text(file.read_text().replace('"format": 2', '"format": 1'))
+        self.assertEqual(self.jobs.inspect(id).end, Exited(3))
+
     def test_a_job_whose_record_was_damaged_while_it_runs_is_told_and_ends_as_its_supervisor_says(self) -> None:
         id = self.start(f"read _ < {(gate := self.gate())}; exit 3")
         self.supervisor(id)
@@ -121,6 +172,27 @@ class Jobs(DirectoryCase):
         self.assertIsInstance(self.jobs.inspect(id), Progress)
         gate.open()
         self.assertEqual(ended(self.jobs, id).end, Exited(3))
+
+    def test_a_command_that_cannot_be_recorded_runs_all_the_same(self) -> None:
+        furnish = JobFiles.furnish
+
+        def furnish_too_much(files: JobFiles, spec: dict) -> None:
+            furnish(files, spec)
+            # As on a full disk.
+            (Path(files.path) / "command.json").mkdir()
+
+        with mock.patch.object(JobFiles, "furnish", furnish_too_much):
+            self.assertEqual(self.run_job("exit 3").end, Exited(3))
+
+    def test_where_the_directory_of_the_host_is_gone_a_job_has_to_name_one(self) -> None:
+        gone = self.directory / "gone"
+        gone.mkdir()
+        with contextlib.chdir(gone):
+            gone.rmdir()
+            with self.assertRaisesRegex(StartError, "name another one") as caught:
+                self.start("exit 0")
+            self.assertEqual(caught.exception.kind, "bad-directory")
+            self.assertEqual(self.run_job("exit 0", directory="/").end, Exited(0))
 
     def test_an_id_is_started_once_whatever_became_of_it(self) -> None:
         id = self.start("exit 0")

@@ -1,8 +1,9 @@
 """The output's files: what is kept of much, and reading while it is written."""
 
 import os
+from unittest import mock
 
-from backburner_host import output
+from backburner_host import limits, output
 from backburner_host.output import Recorder
 
 from .support import DirectoryCase
@@ -72,3 +73,29 @@ class Output(DirectoryCase):
         recorder = Recorder(os.path.join(self.path, "missing"), 1 << 20)
         recorder.record(0, b"lost")
         self.assertEqual((recorder.written_bytes, recorder.dropped_bytes), (4, 4))
+
+    def test_a_disk_that_takes_half_of_a_segment_costs_no_descriptor_for_each_attempt(self) -> None:
+        for start in (0, 3):
+            os.mkdir(os.path.join(self.path, f"out-{start}"))
+        recorder = Recorder(self.path, 1 << 20)
+        before = len(os.listdir("/proc/self/fd"))
+        with mock.patch.object(limits, "OUTPUT_RETRY_MS", 0):
+            recorder.record(0, b"abc")
+            recorder.record(0, b"def")
+        self.assertEqual(recorder.dropped_bytes, 6)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+
+    def test_bytes_whose_stream_cannot_be_written_down_are_not_kept(self) -> None:
+        recorder = Recorder(self.path, 1 << 20)
+        recorder.record(0, b"kept")
+        write, entry_bytes = os.pwrite, 16
+
+        def write_no_entry(file: int, data: bytes, place: int) -> int:
+            if len(data) == entry_bytes:
+                raise OSError("as on a full disk")
+            return write(file, data, place)
+
+        with mock.patch("os.pwrite", write_no_entry):
+            recorder.record(1, b"lost")
+        self.assertEqual(b"".join(run.bytes for run in self.read()), b"kept")
+        self.assertEqual((recorder.written_bytes, recorder.dropped_bytes), (8, 4))

@@ -10,14 +10,14 @@ import threading
 import unittest
 from pathlib import Path
 
-from backburner_host import form, questions, report
+from backburner_host import durations, form, inside, questions, report
 from backburner_host.capabilities import JobsFailure, Progress, Report
 from backburner_host.form import Form
 from backburner_host.jobs import SupervisedJobs
 from backburner_host.limits import ANSWER_BYTES_MAX, FORM_BYTES_MAX, QUESTIONS_MAX, REPORT_TEXT_BYTES_MAX
 from backburner_host.questions import Asker
 
-from .support import PATIENCE_SECONDS, TASKS, DirectoryCase, Server, ended, new_id, spec, until
+from .support import PATIENCE_SECONDS, TASKS, DirectoryCase, Server, ended, new_id, request, spec, until
 
 PERSON = TASKS | {"elicitation": {}}
 """What a client can do that can ask its person."""
@@ -70,10 +70,12 @@ class Asking(DirectoryCase):
     def test_a_job_asks_a_client_of_another_server_answers_and_the_job_goes_on(self) -> None:
         first = self.server()
         fields = "--field 'where:a|b=B:Where to' --field 'note?:text'"
-        id = first.start(f"{PROGRAM} ask 'Which?' {fields}; echo ended with $?")
-        ((key, request),) = first.asked(id).items()
-        self.assertEqual((request["method"], request["params"]["message"]), ("elicitation/create", "Which?"))
-        schema = request["params"]["requestedSchema"]
+        id = first.start(f"{PROGRAM} ask 'Which?' {fields} --deadline 1h30m; echo ended with $?")
+        ((key, question),) = first.asked(id).items()
+        self.assertEqual(question["method"], "elicitation/create")
+        until_when = r"\AWhich\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there is no answer\)\Z"
+        self.assertRegex(question["params"]["message"], until_when)
+        schema = question["params"]["requestedSchema"]
         self.assertEqual((list(schema["properties"]), schema["required"]), (["where", "note"], ["where"]))
         self.assertEqual(schema["properties"]["where"]["title"], "Where to")
         first.kill()
@@ -92,11 +94,31 @@ class Asking(DirectoryCase):
             "second": {"action": "decline"},
             "third": {"action": "cancel"},
         }
-        for key, request in server.asked(id, 3).items():
-            server.answer(id, key, answers[request["params"]["message"]])
+        for key, question in server.asked(id, 3).items():
+            server.answer(id, key, answers[question["params"]["message"]])
         text = server.text(id)
         for line in ("true\n", "first --boolean 0", "second 1", "third --text 2"):
             self.assertIn(line, text)
+
+    def test_a_number_is_printed_as_the_person_wrote_it(self) -> None:
+        server = self.server()
+        id = server.start(f"{PROGRAM} ask 'How much?' --number")
+        ((key, _request),) = server.asked(id).items()
+        answer = {"action": "accept", "content": {"answer": 1.25}}
+        update = request(0, "tasks/update", {"taskId": id, "inputResponses": {key: answer}}, PERSON)
+        # What Python would not write.
+        server.send_raw(update.replace(b"1.25", b"1.250"))
+        server.reply(0)
+        self.assertIn("\n1.250", server.text(id))
+
+    def test_an_answer_that_cannot_be_printed_is_no_refusal(self) -> None:
+        server = self.server()
+        lines = [f"{PROGRAM} ask {it}; echo ended with $?" for it in ("Which --text > /dev/full", "What --text >&-")]
+        for line in lines:
+            id = server.start(line)
+            (key,) = server.asked(id)
+            server.answer(id, key, {"action": "accept", "content": {"answer": "a"}})
+            self.assertIn("ended with 125", server.text(id))
 
     def test_a_question_is_withdrawn_when_its_asker_ends(self) -> None:
         server, gate = self.server(), self.gate()
@@ -109,13 +131,13 @@ class Asking(DirectoryCase):
 
     def test_a_deadline_ends_a_question(self) -> None:
         server = self.server()
-        id = server.start(f"{PROGRAM} ask Late --text --deadline 0.5s; echo ended with $?")
+        id = server.start(f"{PROGRAM} ask Late --text --deadline 0s500ms; echo ended with $?")
         self.assertIn("ended with 2", server.text(id))
 
     def test_a_job_says_how_far_it_is(self) -> None:
         server = self.server()
-        id = server.start(f"{PROGRAM} progress 40 compiling; sleep 300")
-        until("its words", lambda: re.search("40.*compiling", server.task(id).get("statusMessage", "")))
+        id = server.start(f"{PROGRAM} progress 40 compiling all of it; sleep 300")
+        until("its words", lambda: re.search("40.*compiling all of it", server.task(id).get("statusMessage", "")))
         server.ask("tasks/cancel", {"taskId": id})
         self.assertEqual(server.ended_task(id)["status"], "cancelled")
 
@@ -149,13 +171,34 @@ class CommandLine(DirectoryCase):
             (["a", "--url=https://example.org/"], "--url"),
             ([], "message"),
             (["a", "--text", "--number"], "one kind"),
-            (["a", "--deadline", "0"], "--deadline"),
-            (["a", "--deadline", "366d"], "--deadline"),
+            (["a", "--deadline", "0"], "365d"),
+            (["a", "--deadline", "366d"], "365d"),
+            (["a", "--deadline", "1h1h"], "365d"),
             (["a", "--field", "b"], "--field"),
         ]:
             self.refuse(125, words, "ask", *wrong)
-        self.refuse(2, "percentage", "progress", "a", "b")
         self.refuse(2, "percentage", "progress")
+        self.refuse(2, "0 to 100", "progress", "101", "a")
+        self.refuse(2, "0 to 100", "progress", "-1")
+
+    def test_a_report_is_a_percentage_a_text_or_both_as_in_the_native_program(self) -> None:
+        for words, said in [
+            (["40", "a"], (40, "a")),
+            (["99.9%"], (99, "")),
+            (["40 %"], (40, "")),
+            (["1e1"], (10, "")),
+            (["a b"], (None, "a b")),
+            (["a", "b"], (None, "a b")),
+            (["40", "a", "101"], (40, "a 101")),
+            (["3 of 7"], (None, "3 of 7")),
+            (["1_0"], (None, "1_0")),
+            ([""], (None, "")),
+        ]:
+            self.assertEqual(inside.split(words), said)
+        for word in ("101", "100.1", "101%", "-1", "-0.1", "nan", "NaN", "inf", "-inf", "infinity", "1e9"):
+            for words in ([word], [word, "a"]):
+                with self.subTest(words), self.assertRaises(inside.WrongUsage):
+                    inside.split(words)
 
 
 class Forms(unittest.TestCase):
@@ -175,14 +218,68 @@ class Forms(unittest.TestCase):
         self.assertEqual(both["properties"]["1"], {"type": "string", "enum": ["x", "y"]})
 
     def test_a_person_reads_until_when(self) -> None:
-        for seconds, words in [(600, "10 min"), (90, "90 s"), (0.25, "250 ms")]:
-            message = json.loads(Form("m", [], seconds).text)["message"]
-            self.assertEqual(message, f"m\n(if nobody answers within {words}, there is no answer)")
+        # 2026-07-28 12:00:00 UTC, and half a second.
+        noon_ms = 1_785_240_000_500
+        for ms, words in [
+            (600_000, "2026-07-28 12:10:00 UTC, 10 min"),
+            (90_000, "2026-07-28 12:01:30 UTC, 90 s"),
+            (5_400_000, "2026-07-28 13:30:00 UTC, 90 min"),
+            (7_200_000, "2026-07-28 14:00:00 UTC, 2 h"),
+            (172_800_000, "2026-07-30 12:00:00 UTC, 2 d"),
+            (700, "2026-07-28 12:00:01 UTC, 700 ms"),
+            (60_250, "2026-07-28 12:01:00 UTC, 60250 ms"),
+        ]:
+            note = f"\n(if nobody answers by {words} after this was asked, there is no answer)"
+            self.assertEqual(form.until_when(ms, noon_ms), note)
+        self.assertEqual(json.loads(Form("m", [], "\nn").text)["message"], "m\nn")
+
+    def test_a_message_that_is_too_long_is_told_how_long_it_may_be(self) -> None:
+        Form("ä" * 3990, [], "n" * 10)
+        with self.assertRaisesRegex(ValueError, "of 1 to 3990 characters: what --deadline adds"):
+            Form("ä" * 3991, [], "n" * 10)
+        with self.assertRaisesRegex(ValueError, "of 1 to 4000 characters$"):
+            Form("ä" * 4001, [])
+
+    def test_durations_have_a_unit_or_are_seconds(self) -> None:
+        for text, ms in {
+            "90": 90_000,
+            "90s": 90_000,
+            "2d": 172_800_000,
+            "0.0001s": 1,
+            "1.1d": 95_040_000,
+            "30.999999999999d": 2_678_400_000,
+            ".5": 500,
+            ".5m": 30_000,
+            "1h30m": 5_400_000,
+            "1h 30m": 5_400_000,
+            "1d2h3m4.5s": 93_784_500,
+            "10min": 600_000,
+            "1m250ms": 60_250,
+        }.items():
+            self.assertEqual(durations.read(text), ms, text)
+        wrong = (
+            ",s,-1,+1,1.,.,.s,1.5.5,1.+5,1e3,5 m,5x,1h30,1h1h,30m1h,1m1min,1hm,1h  30m,1h , 1h,1H,0x10,nan,"
+            "1.9999999999999,ä,٣s,1\n,999999999999999999999"
+        )
+        for text in wrong.split(","):
+            self.assertIsNone(durations.read(text), text)
 
     def test_what_nobody_can_be_asked_is_refused(self) -> None:
         for wrong in ("a", "a:word", ":text", "?:text", "a:x|x", "\n:text", "", f"{'a' * 101}:text"):
             with self.subTest(wrong), self.assertRaises(ValueError):
                 form.named(wrong)
+        # Of most of these the component makes no question, so that somebody would wait for ever; the others are blank.
+        for wrong in ("a:x=1|x=2", "a:x|", "a:x|=y", "a:x| ", "a:x|\u200by", "a\u200b:text", " :text"):
+            with self.subTest(wrong), self.assertRaises(ValueError):
+                form.named(wrong)
+        form.named("a:👩\u200d🚀|b:Who")
+        for message in ("", " \n", "\u0007", "\u200b\u2028"):
+            with self.subTest(message), self.assertRaisesRegex(ValueError, "give a message"):
+                Form(message, [])
+        many = [form.named(f"{number}:text") for number in range(33)]
+        Form("m", many[1:])
+        with self.assertRaisesRegex(ValueError, "at most 32 fields"):
+            Form("m", many)
         for message, fields in [(" ", []), ("m" * 4001, []), ("m", [form.named("a:text")] * 2)]:
             with self.subTest(message[:9]), self.assertRaises(ValueError):
                 Form(message, fields)
@@ -194,6 +291,11 @@ class Forms(unittest.TestCase):
         self.assertEqual((text.printed({}), text.printed_as_json({})), ("", "null"))
         self.assertEqual(Form("m", [form.only("boolean")]).printed({"answer": False}), "false")
         self.assertEqual(Form("m", [form.named("answer:text")]).printed({"answer": "é"}), '{"answer":"é"}')
+        many = '{"answer":1.50,"b":123456789012345678901234567890,"c":["1.50"],"d":1E2,"e":true,"f":null}'
+        number = Form("m", [form.only("number")])
+        self.assertEqual(number.printed(form.read_answer(many)), "1.50")
+        self.assertEqual(number.printed_as_json(form.read_answer(many)), "1.50")
+        self.assertEqual(Form("m", [form.named("b:number")]).printed(form.read_answer(many)), many)
         nothing = Form("m", [])
         self.assertEqual((nothing.printed(None), nothing.printed_as_json(None)), (None, "{}"))
 

@@ -113,7 +113,7 @@ class Stdio(DirectoryCase):
         self.assertEqual([reply["id"] for reply in server.close()], ids)
 
     def hung_up_and_unread(self, program: tuple[str, str]) -> subprocess.Popen:
-        """A server that serves, whose client has asked a lot, waits for a job besides, has closed its end, and has read nothing."""
+        """A server that serves, whose client asked a lot and waits for a job, closed its end, and has read nothing."""
         process = start(self.directory / "data", program=program)
         for undo in (process.wait, process.kill, process.stdout.close):
             self.addCleanup(undo)

@@ -4,21 +4,24 @@ import { parseArgs } from 'node:util';
 
 import { Asker } from '../jobs/questions.js';
 import { at } from '../timer.js';
-import { Form, KINDS } from './form.js';
+import { milliseconds } from './duration.js';
+import { Form, KINDS, readAnswer, untilWhen } from './form.js';
 import { ownJob } from './job.js';
 import { WrongUsage } from './usage.js';
 
 const HELP = `Usage: backburner-node ask MESSAGE [OPTIONS]
 
-Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line. Without an
-option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see the answers.
+Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line, a number as it
+was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see
+the answers.
 
 Options:
   --boolean, --text, --number, --integer   ask for one value of this kind
   --field NAME[?]:TYPE[:TITLE]             ask for a field, one option each; a type is boolean, text, number, integer,
                                            or choices as a|b; with ? it may be left out
   --optional                               all of it may be left out
-  --deadline DURATION                      how long to wait, such as 90, 10m or 1.5h [default: for ever]
+  --deadline DURATION                      how long to wait, such as 90, 10m or 1h30m; the message says until when
+                                           [default: for ever]
   --json                                   print the answer as JSON in any case
   --help                                   print this
 
@@ -28,6 +31,9 @@ before the deadline, 125 where this is no job, the command line is wrong, or thi
 
 /** Options of the native program that this one has not. */
 const NATIVE_ONLY = ['choice', 'several', 'default', 'url'];
+
+/** How long one may wait for an answer, in milliseconds. */
+const LONGEST_WAIT = 365 * 86_400_000;
 
 /** What is written where nobody answered in time. */
 const NOBODY = 'null';
@@ -73,9 +79,9 @@ export async function run(args) {
     kinds: KINDS.filter((kind) => values[/** @type {'text'} */ (kind)]),
     fields: values.field ?? [],
     isOptional: values.optional ?? false,
-    deadlineMs,
+    note: deadlineMs === undefined ? undefined : untilWhen(deadlineMs, Date.now()),
   });
-  const { action, content } = JSON.parse(await answer(form, deadlineMs)) ?? { action: 'cancel' };
+  const { action, content } = readAnswer(await answer(form, deadlineMs)) ?? { action: 'cancel' };
   const line = action === 'accept' ? form.printed(content, values.json ?? false) : undefined;
   if (line !== undefined) await print(`${line}\n`);
   return STATUS.get(action) ?? 125;
@@ -96,13 +102,12 @@ async function answer(form, deadlineMs) {
   return answer;
 }
 
-/** @param {string} given */
+/** How long to wait, in milliseconds. @param {string} given */
 function duration(given) {
-  const units = new Map([['s', 1000], ['m', 60_000], ['h', 3_600_000], ['d', 86_400_000]]);
-  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)([smhd]?)$/.exec(given) ?? [];
-  const ms = Math.ceil(Number(number) * (units.get(unit) ?? 1000));
-  if (ms >= 1 && ms <= 365 * 86_400_000) return ms;
-  throw new WrongUsage(`--deadline is seconds, or a number with s, m, h or d, such as 1.5h, and not ${given}`);
+  const ms = milliseconds(given) ?? 0;
+  if (ms >= 1 && ms <= LONGEST_WAIT) return ms;
+  const forms = 'seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m, 1.5h or 1h30m';
+  throw new WrongUsage(`--deadline is ${forms}: more than 0, at most 365d; and not ${given}`);
 }
 
 /** @param {string} output @returns {Promise<number>} resolved when it has been written, with the exit status */

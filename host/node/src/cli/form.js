@@ -4,6 +4,7 @@
  * *Source:* MCP 2026-07-28, Elicitation, Requested Schema.
  */
 
+import { lasting, moment } from './duration.js';
 import { WrongUsage } from './usage.js';
 
 /** @typedef {{ name: string, schema: object, isRequired: boolean }} Field */
@@ -13,14 +14,23 @@ import { WrongUsage } from './usage.js';
  * @property {string[]} kinds of a single field whose name nobody chose: at most one
  * @property {string[]} fields as `NAME[?]:TYPE[:TITLE]`
  * @property {boolean} isOptional
- * @property {number} [deadlineMs] how long somebody waits for the answer
+ * @property {string} [note] what is added to the message, see `untilWhen`
  */
 
-/** How long a message may be, in characters. What the component takes. */
+/** How long a message may be, in characters, with what is added to it. What the component takes. */
 const MESSAGE_CHARACTERS = 4000;
+
+/** How many fields there may be. What the component takes. */
+const FIELDS = 32;
 
 /** The name of a single field, which nobody sees. */
 const ONLY = 'answer';
+
+/** What nobody sees. The component does not show what has it in a name or a value, or nothing else in its message. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** The same without what joins the characters around it, as in some emoji. */
+const HIDDEN_IN_VALUE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** The types, and what the protocol calls them. */
 const TYPES = new Map([
@@ -39,7 +49,7 @@ export class Form {
   #hasOneValue;
 
   /** @param {Options} options */
-  constructor({ message, kinds, fields, isOptional, deadlineMs }) {
+  constructor({ message, kinds, fields, isOptional, note = '' }) {
     if (kinds.length + Math.min(fields.length, 1) > 1) throw new WrongUsage('ask for one kind of value, or for fields');
     const isRequired = !isOptional;
     const only = kinds.map((kind) => ({ name: ONLY, schema: { type: TYPES.get(kind) }, isRequired }));
@@ -48,12 +58,9 @@ export class Form {
     if (new Set(this.#fields.map(({ name }) => name)).size < this.#fields.length) {
       throw new WrongUsage('a field is given twice');
     }
-    // A person who reads the question has to know until when.
-    const until = deadlineMs === undefined ? '' : `\n(if nobody answers within ${inWords(deadlineMs)}, there is no answer)`;
-    this.#message = message + until;
-    if (message.trim() === '' || [...this.#message].length > MESSAGE_CHARACTERS) {
-      throw new WrongUsage(`give a message of 1 to ${MESSAGE_CHARACTERS} characters`);
-    }
+    if (fields.length > FIELDS) throw new WrongUsage(`give at most ${FIELDS} fields`);
+    this.#message = message + note;
+    if (isBlank(message) || [...this.#message].length > MESSAGE_CHARACTERS) throw wrongMessage([...note].length);
   }
 
   /** As JSON, with the fields in their order, which an object does not keep for names that are numbers. */
@@ -66,7 +73,7 @@ export class Form {
   }
 
   /**
-   * The line that is printed of an answer's content; `undefined` where there is nothing to print.
+   * The line that is printed of an answer's content, as `readAnswer` gives it; `undefined` where there is nothing to print.
    *
    * @param {any} content
    * @param {boolean} asJson
@@ -75,8 +82,24 @@ export class Form {
     const value = this.#hasOneValue ? (content?.[ONLY] ?? null) : (content ?? {});
     if (asJson || (!this.#hasOneValue && this.#fields.length > 0)) return JSON.stringify(value);
     if (!this.#hasOneValue) return undefined;
-    return value === null ? '' : String(value).replace(/\p{Cc}/gu, ' ');
+    if (typeof value === 'string') return value.replace(/\p{Cc}/gu, ' ');
+    return value === null ? '' : JSON.stringify(value);
   }
+}
+
+/**
+ * Reads an answer. Its numbers stay as they were written: as numbers of JavaScript `1.50` would be `1.5`, and of many digits
+ * another one.
+ *
+ * @param {string} text JSON
+ * @returns {any} what `JSON.stringify` writes as it was
+ */
+export function readAnswer(text) {
+  // Neither is in the types that we check against.
+  const { rawJSON } = /** @type {any} */ (JSON);
+  /** @type {(text: string, revive: (name: string, value: unknown, cx: { source: string }) => unknown) => any} */
+  const parse = /** @type {any} */ (JSON.parse);
+  return parse(text, (_, value, { source }) => (typeof value === 'number' ? rawJSON(source) : value));
 }
 
 /**
@@ -88,12 +111,21 @@ function named(text, isRequired) {
   const [, name = '', mark, type = '', title] = /^(.{1,100}?)(\?)?:([^:]*)(?::(.*))?$/su.exec(text) ?? [];
   const choices = type.includes('|') ? type.split('|') : undefined;
   const known = choices ? 'string' : TYPES.get(type);
-  if (!known || name === '?' || /\p{Cc}/u.test(name) || new Set(choices).size < (choices?.length ?? 0)) {
-    const types = `${KINDS.join(', ')} or different choices as a|b`;
+  if (!known || name === '?' || isBlank(name) || HIDDEN.test(name) || !areDistinct(choices ?? [])) {
+    const types = `${KINDS.join(', ')} or different choices as a|b, and nothing in it that nobody sees`;
     throw new WrongUsage(`--field ${JSON.stringify(text)} is none: give NAME[?]:TYPE[:TITLE], with ${types}`);
   }
   return { name, schema: { type: known, ...listed(choices), title }, isRequired: isRequired && !mark };
 }
+
+/** Whether each has a value, as one can see, and no other has the same. @param {string[]} choices */
+function areDistinct(choices) {
+  const values = choices.map((choice) => choice.split('=', 1)[0] ?? '');
+  return new Set(values).size === values.length && !values.some((value) => isBlank(value) || HIDDEN_IN_VALUE.test(value));
+}
+
+/** Whether there is nothing to see. @param {string} text */
+const isBlank = (text) => [...text].every((character) => character.trim() === '' || HIDDEN.test(character));
 
 /** Choices of which some have a title, as `VALUE=TITLE`, or none. @param {string[] | undefined} choices */
 function listed(choices) {
@@ -102,9 +134,19 @@ function listed(choices) {
   return { oneOf: pairs.map(([, value, title = value]) => ({ const: value, title })) };
 }
 
-/** @param {number} ms */
-function inWords(ms) {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds === 0) return `${ms} ms`;
-  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+/**
+ * What is added to a message: a person who reads the question has to know until when, also where that is later.
+ *
+ * @param {number} deadlineMs how long somebody waits for the answer
+ * @param {number} now in milliseconds since 1970
+ */
+export function untilWhen(deadlineMs, now) {
+  const until = `${moment(now + deadlineMs)}, ${lasting(deadlineMs)} after this was asked`;
+  return `\n(if nobody answers by ${until}, there is no answer)`;
+}
+
+/** @param {number} added */
+function wrongMessage(added) {
+  const room = `give a message of 1 to ${MESSAGE_CHARACTERS - added} characters`;
+  return new WrongUsage(added ? `${room}: what --deadline adds to it takes ${added} of ${MESSAGE_CHARACTERS}` : room);
 }

@@ -6,10 +6,13 @@ import { writeReport } from '../jobs/report.js';
 import { ownJob } from './job.js';
 import { WrongUsage } from './usage.js';
 
-const HELP = `Usage: backburner-node progress [PERCENT] [TEXT]
+const HELP = `Usage: backburner-node progress [PERCENT] [TEXT]...
 
 Says how far a job is, in a command that runs as one: the status message of its task says this in place of the last line
-of output, until it is said anew. PERCENT is 0 to 100, TEXT at most 1000 bytes; either of them may be left out.
+of output, until it is said anew. An empty text takes it back.
+
+A first word that is a number, with or without a % behind it, is the percentage, and a wrong command line where it is not 0
+to 100; quote a text that begins with a number as one word. All other words are the text, of which 1000 bytes are kept.
 
 Exit status: 0 where it was noted, 2 for a wrong command line, 125 where this is no job or this program failed.
 `;
@@ -29,21 +32,27 @@ export function run(args) {
   return 0;
 }
 
+/** A number, in the forms that the native program knows. */
+const NUMBER = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity|nan)$/i;
+
 /**
- * A percentage, a text, or both.
+ * A percentage, a text, or both. Several words are one text, as for `echo`.
  *
  * @param {string[]} words
  */
-function read(words) {
-  const [first, second] = words;
-  const percent = percentage(first ?? '');
-  if (first !== undefined && second === undefined) return { percent, text: percent === null ? first : '' };
-  if (words.length === 2 && second !== undefined && percent !== null) return { percent, text: second };
-  throw new WrongUsage('give a percentage from 0 to 100, a text, or both');
+export function read(words) {
+  const [first, ...rest] = words;
+  if (first === undefined) throw new WrongUsage('give a percentage, a text, or both');
+  const percent = percentage(first);
+  return { percent, text: (percent === null ? words : rest).join(' ') };
 }
 
-/** @param {string} word */
+/** What a word says that is a number; `null` where it is none. @param {string} word */
 function percentage(word) {
-  const number = /^\d+(\.\d+)?%?$/.test(word) ? parseFloat(word) : NaN;
-  return number <= 100 ? Math.trunc(number) : null;
+  const number = word.trim().replace(/\s*%$/, '');
+  if (!NUMBER.test(number)) return null;
+  const percent = Number(number);
+  if (percent >= 0 && percent <= 100) return Math.trunc(percent);
+  const what = 'give 0 to 100, or quote a text that begins with a number as one word';
+  throw new WrongUsage(`${JSON.stringify(word)} is no percentage: ${what}`);
 }

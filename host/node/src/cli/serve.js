@@ -1,7 +1,7 @@
 /** `serve`: the stdio server. */
 
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { readConfig } from '../config.js';
@@ -12,7 +12,7 @@ import { WrongUsage } from './usage.js';
 
 const HELP = `Usage: backburner-node [serve] [OPTIONS]
        backburner-node ask MESSAGE [OPTIONS]
-       backburner-node progress [PERCENT] [TEXT]
+       backburner-node progress [PERCENT] [TEXT]...
 
 An MCP server over standard input and output, whose tasks are shell commands that outlive it. What a command calls to ask a
 person something, and to say how far it is, is explained by its own --help.
@@ -73,7 +73,7 @@ export async function run(args) {
     graceMs: times1000(number('grace')),
     outputLimitBytes: number('output-limit'),
   };
-  const dataDir = values['data-dir'] ?? process.env.BACKBURNER_DIR ?? stateDirectory();
+  const dataDir = values['data-dir'] ?? (process.env.BACKBURNER_DIR || stateDirectory());
   const maxMessageBytes = number('max-message-bytes');
   try {
     const file = values.config === undefined ? {} : readConfig(values.config);
@@ -104,6 +104,8 @@ function parse(name, given) {
 /** @param {number | undefined} seconds */
 const times1000 = (seconds) => (seconds === undefined ? undefined : seconds * 1000);
 
+/** Where programs keep such things, by the XDG Base Directory specification: a path that is not absolute does not count. */
 function stateDirectory() {
-  return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'backburner-node');
+  const named = process.env.XDG_STATE_HOME ?? '';
+  return join(isAbsolute(named) ? named : join(homedir(), '.local', 'state'), 'backburner-node');
 }

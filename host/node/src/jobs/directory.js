@@ -39,9 +39,9 @@ import { join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
 import { codeOf, ifThere, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { decode, encode } from './model.js';
+import { checkedOutcome, decode, encode, isStopCause } from './model.js';
 
-/** @import { Origin, Outcome, Spec, Started, StopCause } from './model.js' */
+/** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
 const { O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 const PRIVATE = { mode: 0o600 };
@@ -77,36 +77,39 @@ export class JobDirectory {
 
   /** Whether the supervisor lives. Ask this first: an outcome that is missing after its death will never come. */
   isAlive() {
-    const fifo = this.#openAlive();
-    if (fifo === undefined) return false;
-    try {
-      return isHeld(fifo);
-    } finally {
-      closeSync(fifo);
-    }
+    const fifo = this.#openHeld();
+    if (fifo !== undefined) closeSync(fifo);
+    return fifo !== undefined;
   }
 
   /**
-   * Calls back, later, when the supervisor has ended.
+   * Calls back, later, when the supervisor has ended, or at once where nobody can tell: that is for `inspect` to say.
    *
    * @param {() => void} callback
    * @returns {() => void} takes it back
    */
   whenDead(callback) {
-    const fifo = this.#openAlive();
-    if (fifo === undefined || !isHeld(fifo)) {
-      if (fifo !== undefined) closeSync(fifo);
-      const soon = setImmediate(callback);
-      return () => clearImmediate(soon);
+    try {
+      const fifo = this.#openHeld();
+      if (fifo !== undefined) return whenClosed(fifo, callback);
+    } catch {
+      // There is no descriptor left, for example, or the job put something else in the FIFO's place.
     }
-    // Nobody ever writes into it; it ends when the last that holds it has ended.
-    const socket = new Socket({ fd: fifo, readable: true, writable: false }).resume();
-    socket.on('error', () => undefined).on('close', callback);
-    return () => socket.removeAllListeners('close').destroy();
+    const soon = setImmediate(callback);
+    return () => clearImmediate(soon);
   }
 
-  #openAlive() {
-    return ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
+  /** `alive` for reading, where somebody holds it. */
+  #openHeld() {
+    const fifo = ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
+    if (fifo === undefined) return undefined;
+    let held = false;
+    try {
+      held = isHeld(fifo);
+    } finally {
+      if (!held) closeSync(fifo);
+    }
+    return held ? fifo : undefined;
   }
 
   /** Makes a supervisor look for a request to stop. Where none reads it yet, it will look first. */
@@ -138,9 +141,22 @@ export class JobDirectory {
     }
   }
 
-  /** Why the job is to stop, if it is. */
+  /**
+   * Why the job is to stop, if it is. Whatever else is in the place of that cancels it: a process of the job put it there, and
+   * nobody else could stop the job any more.
+   *
+   * @returns {StopCause | undefined}
+   */
   stopCause() {
-    return /** @type {StopCause | undefined} */ (ifThere(() => readlinkSync(this.file('stop'))));
+    try {
+      const cause = readlinkSync(this.file('stop'));
+      return isStopCause(cause) ? cause : 'cancelled';
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      // It is no link.
+      if (codeOf(error) === 'EINVAL') return 'cancelled';
+      throw error;
+    }
   }
 
   /** @returns {Origin} */
@@ -171,12 +187,14 @@ export class JobDirectory {
    * How the job ended, where that is known.
    *
    * @returns {Outcome | undefined}
+   * @throws {Damaged} where somebody damaged the file
    */
   outcome() {
-    return ifThere(() => this.#read('outcome.json'));
+    const record = ifThere(() => this.#read('outcome.json'));
+    return record && checkedOutcome(record);
   }
 
-  /** Removes an outcome that cannot be read. */
+  /** Removes an outcome that was damaged. */
   discardOutcome() {
     rmSync(this.file('outcome.json'), { force: true });
   }
@@ -228,6 +246,27 @@ export class JobDirectory {
   #read(name) {
     return decode(readFileSync(this.file(name), 'utf8'));
   }
+}
+
+/**
+ * Calls back, later, when a FIFO that somebody holds is let go of.
+ *
+ * @param {number} fifo opened for reading, not to wait; it is closed here
+ * @param {() => void} callback
+ * @returns {() => void} takes it back
+ */
+function whenClosed(fifo, callback) {
+  /** @type {Socket} */
+  let socket;
+  try {
+    socket = new Socket({ fd: fifo, readable: true, writable: false });
+  } catch (error) {
+    closeSync(fifo);
+    throw error;
+  }
+  // Nobody ever writes into it; it ends when the last that holds it has ended.
+  socket.on('error', () => undefined).on('close', callback).resume();
+  return () => socket.removeAllListeners('close').destroy();
 }
 
 /** Whether somebody holds the writing side. @param {number} fifo opened for reading, not to wait */

@@ -21,7 +21,7 @@ import { NO_JOB_ID, isJobId } from './id.js';
  * @property {Record<string, string>} environment the variables of the call; there are no others
  * @property {string | undefined} directory where the call says that it runs; what that means is the function's to know
  * @property {AbortSignal} signal aborted when the job is to stop
- * @property {(text: string, stream?: wit.Stream) => void} write
+ * @property {(text: string, stream?: wit.Stream) => void} write does nothing when the job has ended
  *
  * @typedef {(call: Call) => Promise<number | void>} Run gives the exit code, 0 where it gives none
  */
@@ -185,7 +185,11 @@ class Job {
     const { signal } = this.#abort;
     const { stdin, directory } = this.#spec;
     const environment = Object.fromEntries(this.#spec.environment);
-    const write = this.output.write.bind(this.output);
+    /** @type {Call['write']} */
+    const write = (text, stream) => {
+      // The outcome says how much there is, and never changes.
+      if (!this.#outcome) this.output.write(text, stream);
+    };
     try {
       // Later: whoever starts a job is told so before it does anything.
       await Promise.resolve();

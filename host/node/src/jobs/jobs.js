@@ -19,7 +19,7 @@ import { startError } from './contract.js';
 import { JobDirectory } from './directory.js';
 import { codeOf, ifThere, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
-import { outcome } from './model.js';
+import { Damaged, outcome } from './model.js';
 import { readOutput, usage } from './output.js';
 import { remains, signalAll } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
@@ -27,7 +27,7 @@ import { readReport } from './report.js';
 import { complete } from './spec.js';
 
 /** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
-/** @import { LossKind, Origin, Outcome } from './model.js' */
+/** @import { LossKind, Origin, Outcome, Spec } from './model.js' */
 
 const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
 
@@ -60,21 +60,17 @@ export class ProcessJobs {
   start(id, spec) {
     if (!isJobId(id)) throw startError('bad-spec', NO_JOB_ID);
     const completed = complete(spec);
-    let alive;
+    // Held before anybody can know the job, so that it never looks dead before it lives.
+    /** @type {number[]} */
+    const held = [];
     try {
-      alive = this.#establish(id, (directory) => {
-        directory.furnish(this.#origin(), completed);
-        // Held before anybody can know the job, so that it never looks dead before it lives.
-        return directory.holdAlive();
-      });
-    } catch (error) {
-      if (isFull(error)) throw startError('no-space', 'the disk that holds the jobs is full; make room and try again');
-      throw startError('other', `the job's files cannot be written: ${error}`);
+      if (!this.#furnish(id, completed, held)) {
+        throw startError('already-known', 'this job was started or stopped before; look at it instead');
+      }
+      this.#spawnSupervisor(id, held);
+    } finally {
+      for (const file of held) closeSync(file);
     }
-    if (alive === undefined) {
-      throw startError('already-known', 'this job was started or stopped before; look at it instead');
-    }
-    this.#spawnSupervisor(id, alive);
   }
 
   /**
@@ -90,10 +86,10 @@ export class ProcessJobs {
         directory.wake();
       }
       if (directory) return;
-      const settled = this.#establish(id, (it) => neverStarted(it, reason));
+      const isSettled = this.#establish(id, (it) => neverStarted(it, reason));
       syncDirectory(this.#path);
       // Somebody started it since we looked: then there is something to stop.
-      if (settled === undefined) this.stop(id, reason);
+      if (!isSettled) this.stop(id, reason);
     });
   }
 
@@ -171,50 +167,64 @@ export class ProcessJobs {
   }
 
   /**
-   * Builds a directory and makes it the job's in one step, which succeeds for one caller only: this is what makes an
-   * id start at most once, whoever asks and whoever is killed. `undefined` where the id is known.
+   * Makes the job known, and puts what makes it count as running into `held`. False where the id is known.
    *
-   * @template Furnished
    * @param {string} id
-   * @param {(directory: JobDirectory) => Furnished} furnish
-   * @returns {Furnished | undefined}
+   * @param {Spec} spec
+   * @param {number[]} held
+   */
+  #furnish(id, spec, held) {
+    try {
+      return this.#establish(id, (directory) => {
+        directory.furnish(this.#origin(), spec);
+        held.push(directory.holdAlive());
+      });
+    } catch (error) {
+      if (isFull(error)) throw startError('no-space', 'the disk that holds the jobs is full; make room and try again');
+      throw startError('other', `the job's files cannot be written: ${error}`);
+    }
+  }
+
+  /**
+   * Builds a directory and makes it the job's in one step, which succeeds for one caller only: this is what makes an
+   * id start at most once, whoever asks and whoever is killed. False where the id is known.
+   *
+   * @param {string} id
+   * @param {(directory: JobDirectory) => void} furnish
    */
   #establish(id, furnish) {
     const path = join(this.#workshop, this.#unique('new', id));
     try {
       mkdirSync(path, { mode: 0o700 });
-      const furnished = furnish(new JobDirectory(path));
+      furnish(new JobDirectory(path));
       renameSync(path, join(this.#path, id));
-      return furnished;
+      return true;
     } catch (error) {
       rmSync(path, { recursive: true, force: true });
       // A job's directory is never empty, so it is never replaced.
-      if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) return undefined;
+      if (['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) return false;
       throw error;
     }
   }
 
   /**
    * @param {string} id
-   * @param {number} alive
+   * @param {number[]} held what is to be its standard output; its standard error is added
    */
-  #spawnSupervisor(id, alive) {
+  #spawnSupervisor(id, held) {
     const directory = new JobDirectory(join(this.#path, id));
     try {
-      const log = openSync(directory.file('supervisor.log'), 'a', 0o600);
+      held.push(openSync(directory.file('supervisor.log'), 'a', 0o600));
       const supervisor = spawn(process.execPath, [SUPERVISOR, id], {
         cwd: directory.path,
         detached: true,
-        stdio: ['ignore', alive, log],
+        stdio: ['ignore', ...held],
       });
-      closeSync(log);
       supervisor.on('error', () => undefined).unref();
       if (supervisor.pid === undefined) throw new Error('no process can be created');
     } catch (error) {
       this.#remove(id);
       throw startError('other', `the job's supervisor cannot be started: ${error}`);
-    } finally {
-      closeSync(alive);
     }
   }
 
@@ -233,7 +243,9 @@ export class ProcessJobs {
     try {
       const known = directory.outcome();
       if (known) return known;
-    } catch {
+    } catch (error) {
+      // What cannot be read now, or not by this version, is right all the same.
+      if (!(error instanceof Damaged)) throw error;
       directory.discardOutcome();
       return this.#bury(id, directory, 'files');
     }
@@ -329,7 +341,6 @@ function neverStarted(directory, reason) {
   const now = Date.now();
   const end = /** @type {const} */ ({ tag: 'lost', val: { kind: 'never-started' } });
   directory.conclude(outcome(end, { startedAt: now, endedAt: now, stopped: reason }), 'draft');
-  return true;
 }
 
 /** Whether nothing is left of a job whose supervisor is dead. @param {string} id @param {JobDirectory} directory */

@@ -40,7 +40,7 @@
 
 import { closeSync, constants, openSync } from 'node:fs';
 
-import { ifThere, readBytes } from './files.js';
+import { readBytes } from './files.js';
 
 /** The version of everything that is written to disk. */
 const FORMAT = 1;
@@ -50,11 +50,27 @@ export function encode(content) {
   return JSON.stringify({ format: FORMAT, content });
 }
 
-/** @param {string} text */
+/** A file is not what was written as it. */
+export class Damaged extends Error {}
+
+/**
+ * @param {string} text
+ * @throws {Damaged} where it is no record; another error where only a newer version can read it
+ */
 export function decode(text) {
-  const { format, content } = JSON.parse(text);
+  const { format, content } = parsed(text);
   if (format > FORMAT) throw new Error(`a job's file has format ${format}, and this version knows ${FORMAT}`);
+  if (typeof content !== 'object' || content === null) throw new Damaged('a record has members');
   return content;
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch (error) {
+    throw new Damaged(`a job's file is no record: ${error}`);
+  }
 }
 
 /**
@@ -65,17 +81,58 @@ export function decode(text) {
  * @returns {any}
  */
 export function readRecord(path, limitBytes) {
-  // A FIFO must not have us wait for whoever writes into it.
-  const file = ifThere(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
-  if (file === undefined) return undefined;
   try {
-    const bytes = readBytes(file, 0, limitBytes + 1);
-    return bytes.length > limitBytes ? undefined : decode(bytes.toString());
+    // A FIFO must not have us wait for whoever writes into it.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const bytes = readBytes(file, 0, limitBytes + 1);
+      return bytes.length > limitBytes ? undefined : decode(bytes.toString());
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return undefined;
-  } finally {
-    closeSync(file);
   }
+}
+
+/** @type {readonly string[]} */
+const STOP_CAUSES = ['timed-out', 'cancelled', 'expired', 'shut-down'];
+/** @type {readonly string[]} */
+const LOSS_KINDS = ['supervisor', 'machine', 'files', 'never-started'];
+
+/** Whether this is why a job was stopped. @param {unknown} value @returns {value is StopCause} */
+export const isStopCause = (value) => STOP_CAUSES.includes(/** @type {string} */ (value));
+
+/** Whether this is what each end has beside its tag. @type {Map<unknown, (val: any) => boolean>} */
+const ENDS = new Map([
+  ['exited', ({ code }) => isWithin(code, 255)],
+  ['signalled', ({ signal, coreDumped }) => typeof signal === 'string' && typeof coreDumped === 'boolean'],
+  ['not-started', ({ detail }) => typeof detail === 'string'],
+  ['lost', ({ kind }) => LOSS_KINDS.includes(kind)],
+]);
+
+/**
+ * Refuses what is no outcome: any process of the job may have written it, and the component could not take it.
+ *
+ * @param {any} it
+ * @returns {Outcome}
+ * @throws {Damaged}
+ */
+export function checkedOutcome(it) {
+  const numbers = [it.startedAt, it.endedAt, it.durationMs, it.outputBytes, it.droppedBytes];
+  const areNumbers = numbers.every((number) => isWithin(number));
+  const isEnd = ENDS.get(it.end?.tag)?.(it.end.val ?? {});
+  const isStopped = it.stopped === null || isStopCause(it.stopped);
+  if (areNumbers && isEnd && isStopped && Array.isArray(it.leftovers) && it.leftovers.every(isLeftover)) return it;
+  throw new Damaged('an outcome has other members');
+}
+
+/** @param {any} it */
+const isLeftover = (it) => isWithin(it?.pid, 2 ** 32 - 1) && typeof it.command === 'string';
+
+/** Whether this is a whole number from 0 on. @param {unknown} value @param {number} [most] */
+export function isWithin(value, most = Number.MAX_SAFE_INTEGER) {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most;
 }
 
 /** @param {End} end @param {Partial<Outcome>} known @returns {Outcome} */

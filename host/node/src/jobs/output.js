@@ -122,7 +122,12 @@ class Segment {
     this.#capacity = capacity;
     // The index first: whoever finds the bytes finds it too.
     this.#index = openSync(join(directory, indexName(start)), 'w', 0o600);
-    this.#data = openSync(join(directory, dataName(start)), 'w', 0o600);
+    try {
+      this.#data = openSync(join(directory, dataName(start)), 'w', 0o600);
+    } catch (error) {
+      closeSync(this.#index);
+      throw error;
+    }
   }
 
   close() {

@@ -16,8 +16,8 @@ import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, write
 import { join } from 'node:path';
 
 import { FORM_BYTES, OPEN_QUESTIONS, WRITTEN_ANSWER_BYTES, WRITTEN_FORM_BYTES } from '../limits.js';
-import { codeOf, ifThere, isRead, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { encode, readRecord } from './model.js';
+import { codeOf, isRead, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
+import { encode, isWithin, readRecord } from './model.js';
 
 /** @typedef {{ key: string, form: string, askedAt: number }} Question */
 
@@ -143,9 +143,17 @@ const directoryOf = (job) => join(job, 'questions');
  * @param {string} directory
  */
 function keys(directory) {
-  const names = ifThere(() => readdirSync(directory)) ?? [];
-  const asked = names.filter((name) => name.endsWith('.asked')).map((name) => name.slice(0, -'.asked'.length));
+  const asked = namesIn(directory).filter((name) => name.endsWith('.asked')).map((name) => name.slice(0, -'.asked'.length));
   return asked.filter(isKey).sort();
+}
+
+/** What is in a directory; nothing where there is none, or the job put something else in its place. @param {string} directory */
+function namesIn(directory) {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /**
@@ -159,7 +167,7 @@ function keys(directory) {
 function openQuestion(directory, key) {
   const path = join(directory, key);
   const { form, askedAt } = readRecord(`${path}.asked`, WRITTEN_FORM_BYTES) ?? {};
-  if (typeof form !== 'string' || Buffer.byteLength(form) > FORM_BYTES || !isTime(askedAt)) return undefined;
+  if (typeof form !== 'string' || Buffer.byteLength(form) > FORM_BYTES || !isWithin(askedAt)) return undefined;
   if (existsSync(`${path}.answer`)) {
     // Who answered it may have ended before it woke the asker.
     wake(`${path}.wake`);
@@ -206,9 +214,4 @@ function newKey() {
 /** Whether this is a key, and so leads to no other file. @param {string} text */
 function isKey(text) {
   return /^[a-z0-9-]{1,64}$/.test(text);
-}
-
-/** @param {unknown} value @returns {value is number} */
-function isTime(value) {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -4,7 +4,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { REPORT_BYTES, WRITTEN_REPORT_BYTES } from '../limits.js';
-import { encode, readRecord } from './model.js';
+import { encode, isWithin, readRecord } from './model.js';
 
 /** @typedef {{ percent: number | null, text: string, at: number }} Report */
 
@@ -16,7 +16,7 @@ import { encode, readRecord } from './model.js';
  */
 export function readReport(job) {
   const { percent, text, at } = readRecord(join(job, 'report.json'), WRITTEN_REPORT_BYTES) ?? {};
-  const isReport = typeof text === 'string' && isWithin(at, Number.MAX_SAFE_INTEGER);
+  const isReport = typeof text === 'string' && isWithin(at);
   if (!isReport || (percent !== null && !isWithin(percent, 100))) return undefined;
   return { percent, text: bounded(text), at };
 }
@@ -41,9 +41,4 @@ export function writeReport(job, { percent, text, at }) {
 function bounded(text) {
   const bytes = Buffer.from(text).subarray(0, REPORT_BYTES);
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
-}
-
-/** @param {unknown} value @param {number} most */
-function isWithin(value, most) {
-  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most;
 }

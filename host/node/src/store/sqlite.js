@@ -39,8 +39,7 @@ export class SqliteStore {
    * @param {string} path
    */
   constructor(path) {
-    closeSync(openSync(path, 'a', 0o600));
-    chmodSync(path, 0o600);
+    create(path);
     this.#database = new DatabaseSync(path);
     this.#database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
     patiently(() => this.#database.exec('PRAGMA journal_mode = WAL'));
@@ -130,6 +129,21 @@ export class SqliteStore {
     this.#database.exec('COMMIT');
     if (found > FORMAT) throw new Error(`the store has format ${found}, which only a newer version knows`);
   }
+}
+
+/**
+ * Makes an empty file that nobody else can read; what SQLite puts beside it gets its mode.
+ *
+ * @param {string} path
+ */
+function create(path) {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (/** @type {any} */ error) {
+    // And it is not opened: closing it again would let go of all locks that this process has on it.
+    if (error.code !== 'EEXIST') throw error;
+  }
+  chmodSync(path, 0o600);
 }
 
 /** @param {DatabaseSync} database */

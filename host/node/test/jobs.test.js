@@ -1,0 +1,150 @@
+/** Jobs as processes, where the conformance kit does not reach: damaged files, and what a start leaves. */
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { ProcessJobs } from '../src/index.js';
+import { Damaged, checkedOutcome } from '../src/jobs/model.js';
+import { temporaryDirectory } from './support.js';
+
+/** @import { TestContext } from 'node:test' */
+/** @import { Command } from '../src/jobs/model.js' */
+
+/** Jobs in a directory of their own. @param {TestContext} cx */
+function jobsIn(cx) {
+  /** @type {string[]} */
+  const started = [];
+  const path = temporaryDirectory(cx, () => {
+    for (const id of started) jobs.stop(id, 'cancelled');
+    return Promise.all(started.map(whenEnded));
+  });
+  const jobs = new ProcessJobs(path);
+  const whenEnded = (/** @type {string} */ id) => new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+  const start = (/** @type {string[]} */ ...words) => {
+    const id = crypto.randomUUID();
+    /** @type {Command} */
+    const command = { tag: 'program', val: words };
+    jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+    started.push(id);
+    return id;
+  };
+  /** A job that has ended, and the file that says how. */
+  const ended = async () => {
+    const id = start('true');
+    await whenEnded(id);
+    return { id, file: join(path, id, 'outcome.json') };
+  };
+  const end = (/** @type {string} */ id) => {
+    const state = jobs.inspect(id);
+    assert.equal(state.tag, 'ended');
+    return state.tag === 'ended' ? state.val.end : undefined;
+  };
+  /** Why a job was stopped, when it has ended. */
+  const stopped = async (/** @type {string} */ id) => {
+    await whenEnded(id);
+    const state = jobs.inspect(id);
+    return state.tag === 'ended' ? state.val.stopped : undefined;
+  };
+  return { jobs, path, start, ended, end, stopped };
+}
+
+test('a job whose outcome was damaged is lost with its files', async (cx) => {
+  const { jobs, ended, end } = jobsIn(cx);
+  for (const damage of ['', 'nonsense', 'null', '{}', '{"format":1}', '{"format":1,"content":{"end":{"tag":"exited"}}}']) {
+    const { id, file } = await ended();
+    writeFileSync(file, damage);
+    assert.deepEqual(end(id), { tag: 'lost', val: { kind: 'files' } }, damage);
+    jobs.forget(id);
+    assert.equal(jobs.inspect(id).tag, 'unknown');
+  }
+});
+
+test('an outcome with other members than it has is damaged', () => {
+  const whole = {
+    startedAt: 1,
+    endedAt: 2,
+    durationMs: 1,
+    end: { tag: 'exited', val: { code: 255 } },
+    stopped: 'timed-out',
+    outputBytes: 0,
+    droppedBytes: 0,
+    leftovers: [{ pid: 7, command: 'x' }],
+  };
+  for (const end of [
+    whole.end,
+    { tag: 'signalled', val: { signal: 'SIGKILL', coreDumped: false } },
+    { tag: 'not-started', val: { detail: 'x' } },
+    { tag: 'lost', val: { kind: 'machine' } },
+  ]) {
+    assert.deepEqual(checkedOutcome({ ...whole, end }).end, end);
+  }
+  for (const wrong of [
+    { endedAt: -1 },
+    { stopped: 'nonsense' },
+    { leftovers: [{ pid: -7, command: 'x' }] },
+    { leftovers: [null] },
+    { end: { tag: 'exited', val: { code: 256 } } },
+    { end: { tag: 'exited' } },
+    { end: { tag: 'signalled', val: { signal: 9, coreDumped: false } } },
+    { end: { tag: 'lost', val: { kind: 'nonsense' } } },
+    { end: { tag: 'toString', val: {} } },
+  ]) {
+    assert.throws(() => checkedOutcome({ ...whole, ...wrong }), Damaged, JSON.stringify(wrong));
+  }
+});
+
+test('whatever is put in the place of a request to stop is one', async (cx) => {
+  const { jobs, path, start, stopped } = jobsIn(cx);
+  for (const put of [
+    (/** @type {string} */ stop) => symlinkSync('nonsense', stop),
+    (/** @type {string} */ stop) => writeFileSync(stop, ''),
+  ]) {
+    const id = start('sleep', '300');
+    put(join(path, id, 'stop'));
+    const state = jobs.inspect(id);
+    assert.ok(state.tag === 'running' && state.val.stopping === 'cancelled');
+    jobs.stop(id, 'expired');
+    assert.equal(await stopped(id), 'cancelled');
+  }
+});
+
+test('an outcome that only a newer version can read is left to it', async (cx) => {
+  const { jobs, ended, end } = jobsIn(cx);
+  const { id, file } = await ended();
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('"format":1', '"format":2'));
+  assert.throws(() => jobs.inspect(id), /has format 2/);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"format":2', '"format":1'));
+  assert.deepEqual(end(id), { tag: 'exited', val: { code: 0 } });
+});
+
+test('who waits for a job that cannot be looked at is called back, and its server goes on', async (cx) => {
+  const { jobs, path, start } = jobsIn(cx);
+  const id = start('sleep', '300');
+  const alive = join(path, id, 'alive');
+  renameSync(alive, `${alive}.away`);
+  const open = () => readdirSync('/proc/self/fd').length;
+  const before = open();
+  for (const replace of [() => mkdirSync(alive), () => writeFileSync(alive, 'no FIFO')]) {
+    replace();
+    await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+    assert.equal(open(), before);
+    rmSync(alive, { recursive: true });
+  }
+  renameSync(`${alive}.away`, alive);
+  assert.equal(jobs.inspect(id).tag, 'running');
+});
+
+test('a start that fails leaves no descriptor, and nothing in the workshop', (cx) => {
+  const { jobs, path, start } = jobsIn(cx);
+  const id = start('sleep', '300');
+  const before = readdirSync('/proc/self/fd').length;
+  /** @type {Command} */
+  const command = { tag: 'program', val: ['true'] };
+  const again = () => jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+  for (let time = 0; time < 10; time += 1) assert.throws(again, /was started or stopped before/);
+  assert.ok(readdirSync('/proc/self/fd').length <= before);
+  assert.deepEqual(readdirSync(join(path, '.workshop')), []);
+});
