@@ -97,22 +97,28 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
     format!("being stopped after {elapsed} ({})", reason(cause))
 }
 
-/// Why a command was not run, and what to do now. `key_is_used` is whether it had an idempotency key, which stands for
-/// a failed task now; `is_unplaced`, whether neither the call nor the configuration named a directory for it.
-pub(crate) fn not_run(
-    error: &StartError,
-    (key_is_used, is_unplaced): (bool, bool),
-    about: About,
-) -> String {
+/// What of a call decides what to do where its command was not run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unstarted {
+    /// Whether it had an idempotency key, which stands for a failed task now.
+    pub(crate) key_is_used: bool,
+    /// Whether neither the call nor the configuration named a directory for it.
+    pub(crate) is_unplaced: bool,
+}
+
+/// Why a command was not run, and what to do now.
+pub(crate) fn not_run(error: &StartError, call: Unstarted, about: About) -> String {
     // It names directories and programs, which the caller gave.
     let detail = revealed(&error.detail);
-    let with = if key_is_used { about.anew() } else { "" };
+    let with = if call.key_is_used { about.anew() } else { "" };
     match error.kind {
         StartErrorKind::BadDirectory => {
             let correct = match about {
-                About::Run if is_unplaced => "it is the server's own: name another one with `cwd`",
+                About::Run if call.is_unplaced => {
+                    "it is the server's own: name another one with `cwd`"
+                }
                 About::Run => "correct `cwd`",
-                About::Configured if is_unplaced => {
+                About::Configured if call.is_unplaced => {
                     "it is the server's own, as its configuration of the tool names none: have one named there, or the \
                      server started in another one"
                 }
@@ -231,7 +237,11 @@ mod tests {
             StartErrorKind::Other,
         ] {
             let detail = detail.to_owned();
-            let words = not_run(&StartError { kind, detail }, (false, false), About::Run);
+            let words = not_run(
+                &StartError { kind, detail },
+                Unstarted::default(),
+                About::Run,
+            );
             assert!(words.contains(shown), "{words}");
         }
         let words = not_started(detail, None);

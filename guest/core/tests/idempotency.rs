@@ -59,8 +59,8 @@ fn the_same_call_without_a_directory_is_another_one_in_a_server_elsewhere() {
     assert_eq!(refused["result"]["isError"], true, "{refused}");
     assert_eq!(
         refused["result"]["content"][0]["text"],
-        "`idempotencyKey` \"k\" already stands for another call, with another `cwd`: its directory is \"/one\", and this \
-         call, without `cwd`, is for this server's own, \"/t\\u202ewo\"; repeat that call exactly, with `cwd` \
+        "`idempotencyKey` \"k\" already stands for another call, with another `cwd`: its directory is \"/one\", and \
+         this call, without `cwd`, is for this server's own, \"/t\\u202ewo\"; repeat that call exactly, with `cwd` \
          \"/one\", to get its task, or use a new key"
     );
     assert_eq!(world.jobs.starts.len(), 1);

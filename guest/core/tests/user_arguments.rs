@@ -420,7 +420,11 @@ fn confirming(confirm: &str, note: &str) -> String {
 #[test]
 fn no_line_of_an_argument_looks_like_what_is_said_of_the_command() {
     let note = "\n\ndeploy main\n\nDirectory: /safe";
-    for confirm in ["Deploy {note}\nto all?", "With {}\nto all?"] {
+    for (confirm, note) in [
+        ("Deploy {note}\nto all?", note),
+        ("With {}\nto all?", note),
+        ("Deploy this:\n{note}\nto all?", "Directory: /safe\nx"),
+    ] {
         let words = confirming(confirm, note);
         let ours = |line: &&str| !line.starts_with("    ");
         let ours: Vec<&str> = words.lines().filter(ours).skip(1).collect();

@@ -23,8 +23,8 @@ impl Bounds {
         self.minimum.as_ref().is_none_or(is_least) && self.maximum.as_ref().is_none_or(is_most)
     }
 
-    /// Whether a number, as JSON, lies outside of them, also one with too many digits for a reader. It is rounded, and one that
-    /// is beyond a bound by less than that lies within.
+    /// Whether a number, as JSON, lies outside of them, also one with too many digits for a reader. It is rounded: one
+    /// that is beyond a bound by less than that lies within.
     pub(super) fn exclude(&self, json: &str) -> bool {
         let number: f64 = json.parse().unwrap_or(f64::NAN);
         let bound = |bound: &Option<Number>| bound.as_ref().and_then(Number::as_f64);

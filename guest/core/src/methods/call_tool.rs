@@ -25,7 +25,7 @@ use crate::task::start::Remains;
 use crate::task::{Durable, TaskId, wire};
 use crate::text::revealed;
 use crate::tool::{Mode, ToolResult};
-use crate::wording::{self, About};
+use crate::wording::{self, About, Unstarted};
 
 /// A call and who makes it.
 #[derive(Clone, Copy)]
@@ -240,9 +240,11 @@ fn hold(held: Held<'_>, task: &TaskId) -> Outcome {
 fn refusal_in_words(refused: &Refused, order: &Order) -> String {
     match refused {
         Refused::NotStarted(error, remains) => {
-            let key_is_used = *remains == Remains::Task && order.idempotency_key.is_some();
-            let is_unplaced = order.in_servers_directory || order.spec.directory.is_none();
-            wording::not_run(error, (key_is_used, is_unplaced), order.about())
+            let call = Unstarted {
+                key_is_used: *remains == Remains::Task && order.idempotency_key.is_some(),
+                is_unplaced: order.in_servers_directory || order.spec.directory.is_none(),
+            };
+            wording::not_run(error, call, order.about())
         }
         Refused::OtherOrder(_) if order.tool.is_some() => format!(
             "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \

@@ -62,8 +62,8 @@ pub(crate) struct Reported {
     pub(crate) token: Id,
     /// What was told last, in whole ones of the measure; 0 where nothing was.
     pub(crate) value: u64,
-    /// How many times more it was told since, while that stood still. An earlier version told a thousandth more each time,
-    /// which is never more than what is told now.
+    /// How many times more it was told since, while that stood still. An earlier version told a thousandth more each
+    /// time, which is never more than what is told now.
     #[serde(default, skip_serializing_if = "is_zero", alias = "thousandths")]
     pub(crate) repeats: u64,
     /// What that was.
@@ -101,9 +101,9 @@ impl Reported {
         }
     }
 
-    /// How far a job is that runs, and always further than what was told: a client may take one that is told nothing for
-    /// dead. A percentage that stands still approaches the next one. A job that runs has not done all, whatever it says:
-    /// its 100 is told as 99, since nothing could follow 100. `None` where nothing is further.
+    /// How far a job is that runs, and always further than what was told: a client may take one of which it hears
+    /// nothing for dead. A percentage that stands still approaches the next one. A job that runs has not done all,
+    /// whatever it says: its 100 is told as 99, since nothing could follow 100. `None` where nothing is further.
     pub(crate) fn further(&self, progress: &Progress) -> Option<Told> {
         let whole = |value, measure| Told {
             value,
@@ -120,7 +120,7 @@ impl Reported {
                 ..told
             },
         };
-        // Also of what stands still: a step that is told each second is too small for a floating-point number after months.
+        // Also of what stands still: after months of it a step is too small for a floating-point number.
         let is_further = |it: &Told| it.number() > told.number();
         percent
             .filter(is_further)

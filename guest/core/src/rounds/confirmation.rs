@@ -7,7 +7,7 @@ use super::{Question, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
 use crate::policy::Concern;
-use crate::text::{INSET, in_one_line, revealed, set_in};
+use crate::text::{Ends, INSET, in_one_line, indented, revealed_lines};
 
 /// The name of the question, and of its only field.
 const CONFIRM: &str = "confirm";
@@ -88,8 +88,7 @@ fn command(command: &Command) -> String {
             words.join(" ")
         }
     };
-    let lines: Vec<String> = text.split('\n').map(revealed).collect();
-    middle_left_out(&lines.join("\n"))
+    middle_left_out(&revealed_lines(&text))
 }
 
 /// A word as a shell has to be given it.
@@ -104,17 +103,11 @@ fn quoted(word: &str) -> String {
 /// The beginning and the end of what is too long, as either may be what matters, set in. It is cut before that: wherever a
 /// cut falls, a line begins behind it.
 fn middle_left_out(text: &str) -> String {
-    let block = |part: &str| format!("{INSET}{}", set_in(part));
-    let count = text.chars().count();
-    if count <= COMMAND_CHARS {
-        return block(text);
+    let block = |part: &str| format!("{INSET}{}", indented(part));
+    match Ends::of(text, COMMAND_CHARS) {
+        None => block(text),
+        Some(Ends { head, note, tail }) => [block(&head), note, block(&tail)].join("\n"),
     }
-    let (head, tail) = (COMMAND_CHARS * 3 / 4, COMMAND_CHARS / 4);
-    let beginning: String = text.chars().take(head).collect();
-    let end: String = text.chars().skip(count - tail).collect();
-    let left_out = count - head - tail;
-    let note = format!("[… {left_out} characters are not shown …]");
-    [block(&beginning), note, block(&end)].join("\n")
 }
 
 fn line(text: &str) -> String {

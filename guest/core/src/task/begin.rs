@@ -250,9 +250,9 @@ fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'stat
         return differences;
     }
     let facts = &loaded.facts;
-    // The call of which it is not known where it would run named no directory. So where the other one named none either,
-    // they may be the same call. Two servers that know their directories do not make one call of two: the same key,
-    // `test` for example, in another project is not to give this one's result.
+    // The call of which it is not known where it would run named no directory. So where the other one named none
+    // either, they may be one call. Two servers that know their directories do not make one call of two: the same key,
+    // such as `test`, in another project is not to give this one's result.
     let may_be_the_same = match (&recorded.directory, &order.spec.directory) {
         (Some(_), Some(_)) | (None, None) => false,
         (None, Some(_)) => order.in_servers_directory,

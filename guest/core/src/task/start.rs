@@ -14,7 +14,7 @@ use crate::imports::{
 };
 use crate::limits::CONFLICT_ATTEMPTS;
 use crate::rpc::RpcError;
-use crate::wording;
+use crate::wording::{self, Unstarted};
 
 /// What became of the start.
 #[derive(Debug)]
@@ -43,9 +43,11 @@ pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, spec: &JobS
         Ok(()) => Start::Started,
         Err(error) if error.kind == StartErrorKind::AlreadyKnown => Start::Overtaken,
         Err(error) => {
-            let key_is_used = facts.idempotency_key.is_some();
-            let is_unplaced = facts.in_servers_directory || spec.directory.is_none();
-            let message = wording::not_run(&error, (key_is_used, is_unplaced), facts.about());
+            let call = Unstarted {
+                key_is_used: facts.idempotency_key.is_some(),
+                is_unplaced: facts.in_servers_directory || spec.directory.is_none(),
+            };
+            let message = wording::not_run(&error, call, facts.about());
             let remains = give_up(world, facts, &failed(now, message));
             Start::Failed(error, remains)
         }

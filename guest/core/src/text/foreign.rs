@@ -7,11 +7,10 @@ use crate::limits::ECHOED_CHARS;
 /// What stands before each line of others that stands between lines of our own.
 pub(crate) const INSET: &str = "    ";
 
-/// A text of others which goes on a line of ours. Lines behind its first one are set in, so that none of them can look like
-/// what we say. What is hidden in it is shown.
-pub(crate) fn set_in(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(revealed).collect();
-    lines.join(&format!("\n{INSET}"))
+/// A text of others which goes on a line of ours. Lines behind its first one are indented, so that none of them can look
+/// like what we say.
+pub(crate) fn indented(text: &str) -> String {
+    text.replace('\n', &format!("\n{INSET}"))
 }
 
 /// A text of others on one line, of at most this many characters, with what is hidden in it.
@@ -19,18 +18,42 @@ pub(crate) fn in_one_line(text: &str, limit: usize) -> String {
     shorten(&revealed(text), limit)
 }
 
-/// The beginning and the end of a text of others that is longer than so many characters, as either may be what matters, with
-/// how much is left out between them.
+/// A text of others that is longer than so many characters, without its middle, as either end may be what matters.
 pub(crate) fn middle_left_out(text: &str, limit: usize) -> String {
-    let count = text.chars().count();
-    if count <= limit {
-        return text.to_owned();
+    match Ends::of(text, limit) {
+        None => text.to_owned(),
+        Some(Ends { head, note, tail }) => format!("{head} {note} {tail}"),
     }
-    let (head, tail) = (limit * 3 / 4, limit / 4);
-    let beginning: String = text.chars().take(head).collect();
-    let end: String = text.chars().skip(count - tail).collect();
-    let left_out = count - head - tail;
-    format!("{beginning} [… {left_out} characters are not shown …] {end}")
+}
+
+/// The ends of a text that is too long.
+pub(crate) struct Ends {
+    /// Its beginning, three quarters of what is shown.
+    pub(crate) head: String,
+    /// How much is left out.
+    pub(crate) note: String,
+    /// Its end.
+    pub(crate) tail: String,
+}
+
+impl Ends {
+    /// Those of a text that has more than so many characters.
+    pub(crate) fn of(text: &str, limit: usize) -> Option<Self> {
+        let count = text.chars().count();
+        let (head, tail) = (limit * 3 / 4, limit / 4);
+        let left_out = count.checked_sub(head + tail).filter(|_| count > limit)?;
+        Some(Self {
+            head: text.chars().take(head).collect(),
+            note: format!("[… {left_out} characters are not shown …]"),
+            tail: text.chars().skip(count - tail).collect(),
+        })
+    }
+}
+
+/// A text of others, whose lines stay, with what is hidden in it.
+pub(crate) fn revealed_lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(revealed).collect();
+    lines.join("\n")
 }
 
 /// A client's own words as an error repeats them to it.
@@ -40,13 +63,14 @@ pub(crate) fn echoed(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ECHOED_CHARS, echoed, middle_left_out, set_in};
+    use super::{ECHOED_CHARS, echoed, indented, middle_left_out, revealed_lines};
 
     #[test]
     fn no_line_of_others_begins_where_ours_do() {
-        assert_eq!(set_in("a"), "a");
-        assert_eq!(set_in("a\n\nb\r\n"), "a\n    \n    b\\u000d\n    ");
-        assert_eq!(set_in("a\u{2028}b\u{85}c"), "a\\u2028b\\u0085c");
+        let shown = |text| indented(&revealed_lines(text));
+        assert_eq!(shown("a"), "a");
+        assert_eq!(shown("a\n\nb\r\n"), "a\n    \n    b\\u000d\n    ");
+        assert_eq!(shown("a\u{2028}b\u{85}c"), "a\\u2028b\\u0085c");
     }
 
     #[test]

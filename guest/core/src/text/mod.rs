@@ -20,7 +20,9 @@ mod uri;
 pub(crate) mod written;
 
 pub(crate) use excerpt::Excerpt;
-pub(crate) use foreign::{INSET, echoed, in_one_line, middle_left_out, set_in};
+pub(crate) use foreign::{
+    Ends, INSET, echoed, in_one_line, indented, middle_left_out, revealed_lines,
+};
 pub(crate) use hidden::{is_hidden, revealed, visible, visible_lines};
 pub(crate) use output::{last_line, output};
 pub(crate) use shorten::shorten;

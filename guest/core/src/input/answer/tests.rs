@@ -319,7 +319,8 @@ fn whole_number_misfit(bounds: &Value, number: &str) -> String {
     fitting(&one(&field), &answer).expect_err("it does not fit")
 }
 
-const TOO_LARGE: &str = ", and none is taken but from -9223372036854775808 to 18446744073709551615, written without `.` and `e`";
+const TOO_LARGE: &str = ", and none is taken but from -9223372036854775808 to 18446744073709551615, written \
+    without `.` and `e`";
 
 #[test]
 fn a_whole_number_that_is_too_large_is_told_how_large_it_may_be() {

@@ -80,21 +80,21 @@ impl Template {
 
     /// The text for these arguments; `None` where one that stands in it is absent or `null`.
     pub(crate) fn render(&self, arguments: &Given) -> Option<String> {
-        self.render_as(arguments, str::to_owned)
+        self.render_as(arguments, |_, text| text.to_owned())
     }
 
-    /// As [`Template::render`], where each argument stands as this makes it.
+    /// As [`Template::render`], where each argument stands as this makes it of what stands before it and itself.
     pub(crate) fn render_as(
         &self,
         arguments: &Given,
-        shown: impl Fn(&str) -> String,
+        shown: impl Fn(&str, &str) -> String,
     ) -> Option<String> {
         let mut text = String::new();
         for part in &self.0 {
             match part {
                 Part::Text(part) => text.push_str(part),
-                Part::Argument(name) => text.push_str(&shown(&arguments.text(name)?)),
-                Part::All => text.push_str(&shown(&arguments.json())),
+                Part::Argument(name) => text += &shown(&text, &arguments.text(name)?),
+                Part::All => text += &shown(&text, &arguments.json()),
             }
         }
         Some(text)

@@ -10,7 +10,7 @@ use super::template::Template;
 use super::{Tool, Verbatim};
 use crate::config::{ConfigError, Members, Node};
 use crate::input::Form;
-use crate::text::{middle_left_out, revealed, set_in, shorten};
+use crate::text::{INSET, indented, middle_left_out, revealed_lines, shorten};
 use crate::tool::given::{Given, given};
 use crate::tool::limits::{ASKED_ARGUMENT_CHARS, QUESTION_CHARS};
 use crate::tool::quote::named;
@@ -205,16 +205,19 @@ impl Tool {
             Confirm::Never => return None,
             Confirm::Always => None,
             // Neither may an argument look like what is said of the command, nor take the place of what its author says.
-            Confirm::InWords(template) => template.render_as(arguments, |text| {
-                set_in(&middle_left_out(text, ASKED_ARGUMENT_CHARS))
+            Confirm::InWords(template) => template.render_as(arguments, |before, text| {
+                let text = indented(&middle_left_out(text, ASKED_ARGUMENT_CHARS));
+                let begins_line = before.is_empty() || before.ends_with('\n');
+                if begins_line {
+                    format!("{INSET}{text}")
+                } else {
+                    text
+                }
             }),
         };
         let question = match words {
             None => format!("May the tool `{name}` run this command?"),
-            Some(words) => {
-                let lines: Vec<String> = words.split('\n').map(revealed).collect();
-                lines.join("\n")
-            }
+            Some(words) => revealed_lines(&words),
         };
         let why = format!("Each call of the tool `{name}` has to be confirmed");
         Some(Reason { question, why })

@@ -140,13 +140,15 @@ fn leftovers(processes: &[Process]) -> String {
         .take(NAMED_LEFTOVERS)
         .map(leftover)
         .collect();
+    // The host tells no more.
+    let are_all_told = processes.len() < TOLD_LEFTOVERS;
     let more = match processes.len().saturating_sub(NAMED_LEFTOVERS) {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more if are_all_told => format!(" and {more} more"),
+        more => format!(" and at least {more} more"),
     };
     let subject = match processes.len() {
-        // The host tells no more.
-        count if count >= TOLD_LEFTOVERS => format!(
+        count if !are_all_told => format!(
             "at least {count} processes were still running when the command ended, and all were stopped"
         ),
         1 => "1 process was still running when the command ended and was stopped".to_owned(),

@@ -229,7 +229,7 @@ fn leftover_processes_are_named() {
     check_summary(
         with((1..=20).map(|pid| process(pid, "a")).collect()),
         "exit code 0 after 3.2 s\nat least 20 processes were still running when the command ended, and all were stopped: \
-         a (pid 1), a (pid 2), a (pid 3), a (pid 4), a (pid 5) and 15 more",
+         a (pid 1), a (pid 2), a (pid 3), a (pid 4), a (pid 5) and at least 15 more",
     );
     let long = with(vec![process(1, &"x".repeat(200))]);
     let expect = json!({"leftoverProcesses": [{"pid": 1, "command": "x".repeat(200)}]});
