@@ -17,9 +17,12 @@ pub(super) const WORD_CHARS: usize = 4_096;
 /// shallow enough for an instance's stack. A line that goes deeper counts as one that cannot be read.
 pub(super) const DEPTH: u32 = 20;
 
-/// As how many levels a runner among the arguments of another one counts, of [`DEPTH`]: its arguments are all looked at anew,
-/// so that a chain of many would take long. Six of them are more than a person writes.
+/// As how many levels a command that a runner runs counts, of [`DEPTH`]: it may be read in several ways, so that a chain
+/// of many would take long. Six of them are more than a person writes.
 pub(super) const RUNNER_LEVELS: u32 = 3;
+
+/// In how many ways it is read which of the arguments of a runner are its own. More would take long behind one another.
+pub(super) const READINGS: usize = 2;
 
 /// How far a look ahead in a line goes, in characters: further than most sets of characters and lists of words that a
 /// person writes, and near enough that a line of nothing but brackets is read in time. Where it ends first, there may be

@@ -12,6 +12,7 @@ mod limits;
 mod line;
 mod pattern;
 mod programs;
+mod runner;
 mod shell;
 #[cfg(test)]
 mod steps;
@@ -19,7 +20,7 @@ mod word;
 
 use self::command::{Visitor, visit, visit_line};
 use self::limits::{REASON_CHARS, RULES};
-use self::pattern::{Candidate, Pattern};
+use self::pattern::Pattern;
 use self::word::Word;
 use crate::config::{ConfigError, Node};
 use crate::imports::Command;
@@ -124,9 +125,9 @@ impl<'a> Look<'a> {
 }
 
 impl Visitor for Look<'_> {
-    fn candidate(&mut self, candidate: &Candidate<'_>) {
+    fn candidate(&mut self, words: &[Word]) {
         for (rule, is_named) in self.rules.iter().zip(&mut self.is_named) {
-            *is_named = *is_named || rule.pattern.may_match(candidate);
+            *is_named = *is_named || rule.pattern.may_match(words);
         }
     }
 

@@ -29,32 +29,6 @@ enum Token {
     Star,
 }
 
-/// Where in some words a command may begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// With the first one.
-    First,
-    /// With any that is known, as what stands before it may be options of a program that runs it.
-    Anywhere,
-}
-
-/// What comes after the words of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// Nothing.
-    Known,
-    /// Words that are read while it runs, as `xargs` does.
-    Unknown,
-}
-
-/// The words of which a command may begin.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate<'a> {
-    pub(super) words: &'a [Word],
-    pub(super) place: Place,
-    pub(super) end: End,
-}
-
 impl Pattern {
     /// Reads a pattern.
     ///
@@ -73,22 +47,17 @@ impl Pattern {
     }
 
     /// Whether these words may be a command that the pattern names.
-    pub(super) fn may_match(&self, candidate: &Candidate<'_>) -> bool {
+    pub(super) fn may_match(&self, words: &[Word]) -> bool {
         let mut reached = vec![false; self.items.len() + 1];
-        reached[0] = candidate.place == Place::First;
-        for word in candidate.words {
-            if candidate.place == Place::Anywhere && word.is_known() {
-                reached[0] = true;
-            } else if !reached.contains(&true) && candidate.place == Place::First {
+        reached[0] = true;
+        for word in words {
+            if !reached.contains(&true) {
                 return false;
             }
             reached = self.after(&reached, word);
         }
         self.skip_rests(&mut reached);
-        match candidate.end {
-            End::Known => reached[self.items.len()],
-            End::Unknown => reached[1..].contains(&true),
-        }
+        reached[self.items.len()]
     }
 
     /// Which items may come next behind this word, where these may be what it is compared with.

@@ -5,6 +5,8 @@ use super::steps::grow_with_length;
 use crate::config::{ConfigError, Node};
 use crate::imports::Command;
 
+mod runners;
+
 const PATTERNS: [&str; 6] = [
     "rm ... -*r* ...",
     "git push ... --force",
@@ -208,7 +210,7 @@ fn what_is_put_into_a_line_is_not_known() {
     check("ls | xargs -I{} sh -c 'ls {}'", "");
     check("ls | xargs -I {} wc -l {}", "");
     check("ls | xargs -n 1 -d '\\n' -I% sh -c 'rm %'", "rm");
-    check("ls | xargs -n 1 npm -in x", "");
+    check("ls | xargs -n 1 grep -in x", "");
     check("ls | parallel 'rm {}'", "rm");
     check("find . -exec sh -c 'rm \"$1\"' _ {} \\;", "rm");
     check("find . -exec ls {} \\;", "");

@@ -2,6 +2,9 @@
 
 use super::limits::WORD_CHARS;
 
+/// What stands in a shell line for what is not known.
+pub(super) const UNKNOWN_TEXT: &str = "${_}";
+
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
@@ -40,10 +43,10 @@ impl Word {
         word
     }
 
-    /// One word of which nothing is known.
+    /// Any words of which nothing is known.
     pub(super) fn unknown() -> Self {
         let mut word = Self::default();
-        word.push_unknown(Spread::One);
+        word.push_unknown(Spread::Any);
         word
     }
 
@@ -135,7 +138,7 @@ impl Word {
         for piece in &self.pieces {
             match piece {
                 Piece::Character(character) => line.push(*character),
-                Piece::Unknown => line.push_str("${_}"),
+                Piece::Unknown => line.push_str(UNKNOWN_TEXT),
                 Piece::Glob => line.push('*'),
             }
         }

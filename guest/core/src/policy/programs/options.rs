@@ -1,266 +1,150 @@
-//! Which options of programs matter to what these run.
+//! The options of programs, and how an argument is read as some.
 
-/// Some options of a program.
-struct Options {
-    program: &'static str,
-    /// Those of one letter.
-    letters: &'static str,
-    /// Those of the letters whose value is the rest of their word, and never the next one.
-    attached: &'static str,
-    /// The long ones, without their dashes. Who types them may shorten them.
-    names: &'static [&'static str],
+/// What an option says, as far as it matters to which words are a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy) enum Meaning {
+    /// Nothing, and it has no value, but for one behind `=`.
+    Flag,
+    /// Nothing, and so many next words are its own, or one less where something stands behind it in its word.
+    Values(usize),
+    /// Its value is a shell line.
+    Line,
+    /// With its value the command begins.
+    Command,
+    /// Its value is split into arguments of the program, which stand in its place.
+    Split,
+    /// A shell is run where no command is given.
+    Shell,
+    /// No command is run.
+    Nothing,
+    /// What its value is in the command is replaced.
+    Marker,
+    /// As that, or `{}` where it has no value in its own word.
+    Braces,
+    /// Its value stands for all operands that are the program's own.
+    Operand,
+    /// It is not known: the next word may be its value, or not.
+    Unknown,
 }
 
-/// The options that hold a shell line which may be a part of the same word.
-const LINE_OPTIONS: [Options; 7] = [
-    options("env", "S", &["split-string"]),
-    options("flock", "c", &["command"]),
-    options("runuser", "c", &["command", "session-command"]),
-    options("script", "c", &["command"]),
-    options("sg", "c", &[]),
-    options("start-stop-daemon", "ax", &["exec", "startas"]),
-    options("su", "c", &["command", "session-command"]),
-];
-
-/// The options of runners that have a value of their own, as far as it matters which words are a command. It is the next
-/// word where it is not in the same one.
-const VALUE_OPTIONS: [Options; 15] = [
-    options("arch-chroot", "u", &[]),
-    options("chroot", "", &["groups", "userspec"]),
-    options("doas", "aCu", &[]),
-    options("fakeroot", "bfils", &["faked", "fd-base", "lib"]),
-    options("nsenter", "GNSt", NSENTER_VALUES).or_attached("CTUWimnpruw"),
-    options("pkexec", "", &["user"]),
-    options("run0", "Dgu", SYSTEMD_VALUES),
-    options("runuser", "Ggsw", SU_VALUES),
-    options("script", "BEIOTmo", SCRIPT_VALUES).or_attached("t"),
-    options("ssh", "BDEFIJLOPQRSWbceilmopw", &[]),
-    options("su", "Ggsw", SU_VALUES),
-    options("sudo", "CDRTUacghprtu", SUDO_VALUES),
-    options("systemd-run", "CEHMpu", SYSTEMD_VALUES),
-    options("unshare", "GRSlw", UNSHARE_VALUES),
-    // Also those of the BSDs.
-    options("xargs", "EIJLPRSadns", XARGS_VALUES).or_attached("eil"),
-];
-
-const NSENTER_VALUES: &[&str] = &["net-socket", "setgid", "setuid", "target"];
-
-const SCRIPT_VALUES: &[&str] = &[
-    "echo",
-    "log-in",
-    "log-io",
-    "log-out",
-    "log-timing",
-    "logging-format",
-    "output-limit",
-];
-
-const SU_VALUES: &[&str] = &["group", "shell", "supp-group", "whitelist-environment"];
-
-const SUDO_VALUES: &[&str] = &[
-    "auth-type",
-    "chdir",
-    "chroot",
-    "close-from",
-    "command-timeout",
-    "group",
-    "host",
-    "login-class",
-    "other-user",
-    "prompt",
-    "role",
-    "type",
-    "user",
-];
-
-const SYSTEMD_VALUES: &[&str] = &[
-    "background",
-    "capsule",
-    "chdir",
-    "description",
-    "gid",
-    "group",
-    "host",
-    "machine",
-    "nice",
-    "property",
-    "service-type",
-    "setenv",
-    "slice",
-    "uid",
-    "unit",
-    "user",
-    "working-directory",
-];
-
-const UNSHARE_VALUES: &[&str] = &[
-    "boottime",
-    "load-interp",
-    "map-group",
-    "map-groups",
-    "map-user",
-    "map-users",
-    "monotonic",
-    "owner",
-    "propagation",
-    "root",
-    "setgid",
-    "setgroups",
-    "setuid",
-    "wd",
-];
-
-const XARGS_VALUES: &[&str] = &[
-    "arg-file",
-    "delimiter",
-    "max-args",
-    "max-chars",
-    "max-procs",
-    "process-slot-var",
-];
-
-/// The options with which a runner runs a shell where it is given no command.
-const SHELL_OPTIONS: [Options; 4] = [
-    options("doas", "s", &[]),
-    options("sudo", "is", &["login", "shell"]),
-    options("systemd-run", "S", &["shell"]),
-    options("torsocks", "", &["shell"]),
-];
-
-/// What makes something run later, or makes words stand for others, in a way that is not followed: with one of these
-/// options, or always where there are none.
-const HIDING: [Options; 10] = [
-    options("alias", "", &[]),
-    options("at", "", &[]),
-    options("batch", "", &[]),
-    options("bind", "x", &[]),
-    options("compgen", "CF", &[]),
-    options("complete", "CF", &[]),
-    options("enable", "f", &[]),
-    options("hash", "p", &[]),
-    options("mapfile", "C", &[]),
-    options("readarray", "C", &[]),
-];
-
-const fn options(
-    program: &'static str,
-    letters: &'static str,
-    names: &'static [&'static str],
-) -> Options {
-    Options {
-        program,
-        letters,
-        attached: "",
-        names,
-    }
+/// An option in an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy) struct Said<'a> {
+    pub(in crate::policy) meaning: Meaning,
+    /// Its value in the same word.
+    pub(in crate::policy) value: Option<&'a str>,
 }
+
+/// The options of a program, as words: `-abc` are letters, `--name` is a name, which who types it may shorten, and
+/// `-*` and `--*` are all others. What ends the word says what they mean, see [`meaning`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy) struct Options(pub(in crate::policy) &'static str);
 
 impl Options {
-    const fn or_attached(self, attached: &'static str) -> Self {
-        Self { attached, ..self }
+    /// The options that an argument is, which begins with a dash. Only the last one may have a value.
+    pub(in crate::policy) fn read(self, argument: &str) -> Vec<Said<'_>> {
+        if let Some(long) = argument.strip_prefix("--") {
+            let (name, value) = match long.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (long, None),
+            };
+            let meaning = self.long(name);
+            return vec![Said { meaning, value }];
+        }
+        let letters = argument.strip_prefix('-').unwrap_or_default();
+        let mut said = Vec::new();
+        for (place, letter) in letters.char_indices() {
+            let meaning = self.letter(letter);
+            let rest = &letters[place + letter.len_utf8()..];
+            let value = (!rest.is_empty()).then_some(rest);
+            said.push(Said { meaning, value });
+            if !matches!(
+                meaning,
+                Meaning::Flag | Meaning::Shell | Meaning::Nothing | Meaning::Unknown
+            ) {
+                break;
+            }
+        }
+        said
     }
 
-    /// Whether an argument is or has one of them.
-    fn are_in(&self, argument: &str) -> bool {
-        match argument.strip_prefix("--") {
-            Some(long) => self.have(long.split('=').next().unwrap_or_default()),
-            None => option_letters(argument).contains(is_one_of(self.letters)),
+    fn letter(self, letter: char) -> Meaning {
+        let is_it = |(name, _): &(&str, Meaning)| {
+            let letters = name.strip_prefix('-').filter(|it| !it.starts_with('-'));
+            letters.is_some_and(|letters| letters.contains(letter))
+        };
+        let known = self.all().find(is_it).map(|(_, meaning)| meaning);
+        known.unwrap_or_else(|| self.other("-*"))
+    }
+
+    /// A whole name counts before those that begin as it does.
+    fn long(self, name: &str) -> Meaning {
+        let named = |is_it: &dyn Fn(&str) -> bool| {
+            let is_it = |(whole, _): &(&str, Meaning)| whole.strip_prefix("--").is_some_and(is_it);
+            self.all().find(is_it).map(|(_, meaning)| meaning)
+        };
+        let whole = named(&|whole| whole == name);
+        let short = || named(&|whole| !name.is_empty() && whole.starts_with(name));
+        whole.or_else(short).unwrap_or_else(|| self.other("--*"))
+    }
+
+    fn other(self, all: &str) -> Meaning {
+        let is_all = self.all().any(|(name, _)| name == all);
+        if is_all {
+            Meaning::Flag
+        } else {
+            Meaning::Unknown
         }
     }
 
-    /// Whether this is the name of one of them, or a short form of it.
-    fn have(&self, name: &str) -> bool {
-        !name.is_empty() && self.names.iter().any(|whole| whole.starts_with(name))
-    }
-
-    /// The first one of a letter in this argument, and what stands behind it in the same word.
-    fn first<'a>(&self, argument: &'a str) -> Option<(char, &'a str)> {
-        let is_it = |letter: char| self.letters.contains(letter) || self.attached.contains(letter);
-        let letters = option_letters(argument);
-        let place = letters.find(is_it)?;
-        let letter = letters[place..].chars().next()?;
-        Some((letter, &letters[place + letter.len_utf8()..]))
+    fn all(self) -> impl Iterator<Item = (&'static str, Meaning)> {
+        self.0.split_whitespace().map(meaning)
     }
 }
 
-/// The options of a table that this program has; `None` where it has none of them.
-fn row<'a>(table: &'a [Options], program: &str) -> Option<&'a Options> {
-    table.iter().find(|options| options.program == program)
+/// The name in a word of [`Options`], and what that option means.
+fn meaning(word: &'static str) -> (&'static str, Meaning) {
+    let name = word.trim_end_matches(['?', '=', '!', '>', '^', '$', '~', '%', '&', '@']);
+    let meaning = match &word[name.len()..] {
+        "?" => Meaning::Values(0),
+        "=" => Meaning::Values(1),
+        "==" => Meaning::Values(2),
+        "!" => Meaning::Line,
+        ">" => Meaning::Command,
+        "^" => Meaning::Split,
+        "$" => Meaning::Shell,
+        "~" => Meaning::Nothing,
+        "%" => Meaning::Marker,
+        "&" => Meaning::Braces,
+        "@" => Meaning::Operand,
+        _ => Meaning::Flag,
+    };
+    (name, meaning)
 }
 
-/// Whether the program of this name has an option that holds a shell line.
-pub(in crate::policy) fn may_have_line(name: &str) -> bool {
-    row(&LINE_OPTIONS, name).is_some()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Whether these arguments of it hide what is run.
-pub(in crate::policy) fn hides<'a>(
-    name: &str,
-    mut arguments: impl Iterator<Item = &'a str>,
-) -> bool {
-    row(&HIDING, name).is_some_and(|options| {
-        options.letters.is_empty() || arguments.any(|argument| options.are_in(argument))
-    })
-}
-
-/// The shell line that is a part of this argument, together with its option; `None` where there is none.
-pub(in crate::policy) fn attached_line<'a>(name: &str, argument: &'a str) -> Option<&'a str> {
-    let options = row(&LINE_OPTIONS, name)?;
-    match argument.strip_prefix("--") {
-        Some(long) => {
-            let (name, line) = long.split_once('=')?;
-            options.have(name).then_some(line)
-        }
-        None => options
-            .first(argument)
-            .map(|(_, line)| line)
-            .filter(|line| !line.is_empty()),
+    #[test]
+    fn a_letter_ends_with_its_value_and_a_name_may_be_short() {
+        let options = Options("-n -u= --login$ --login-class= --shell$");
+        let check = |argument, expect: &[(Meaning, Option<&str>)]| {
+            let said = options.read(argument).into_iter();
+            let said: Vec<_> = said.map(|it| (it.meaning, it.value)).collect();
+            assert_eq!(said, expect, "{argument}");
+        };
+        let (value, flag) = (Meaning::Values(1), Meaning::Flag);
+        check("-", &[]);
+        check("-nu", &[(flag, Some("u")), (value, None)]);
+        check("-un", &[(value, Some("n"))]);
+        check("-x", &[(Meaning::Unknown, None)]);
+        check("--login", &[(Meaning::Shell, None)]);
+        check("--login-c", &[(value, None)]);
+        check("--login-class=a", &[(value, Some("a"))]);
+        check("--sh", &[(Meaning::Shell, None)]);
+        check("--unknown", &[(Meaning::Unknown, None)]);
+        assert_eq!(Options("-* --*").read("-x")[0].meaning, flag);
+        assert_eq!(Options("-* --*").read("--x")[0].meaning, flag);
     }
-}
-
-/// Whether an argument is, or ends with, an option that is followed by a shell line.
-pub(in crate::policy) fn announces_line(name: &str, argument: &str) -> bool {
-    row(&LINE_OPTIONS, name).is_some_and(|options| options.are_in(argument))
-}
-
-/// The first option in this argument that has a value, and what of that stands in the same word.
-pub(in crate::policy) fn option_with_value<'a>(
-    name: &str,
-    argument: &'a str,
-) -> Option<(char, &'a str)> {
-    row(&VALUE_OPTIONS, name)?.first(argument)
-}
-
-/// Whether an argument is, or ends with, an option whose value is the next word.
-pub(in crate::policy) fn takes_next(name: &str, argument: &str) -> bool {
-    row(&VALUE_OPTIONS, name).is_some_and(|options| match argument.strip_prefix("--") {
-        Some(long) => options.have(long),
-        None => options
-            .first(argument)
-            .is_some_and(|(letter, rest)| rest.is_empty() && options.letters.contains(letter)),
-    })
-}
-
-/// Whether the program of this name has an option with which it runs a shell.
-pub(in crate::policy) fn may_ask_for_shell(name: &str) -> bool {
-    row(&SHELL_OPTIONS, name).is_some()
-}
-
-/// Whether with this argument it runs a shell where it is given no command.
-pub(in crate::policy) fn asks_for_shell(name: &str, argument: &str) -> bool {
-    row(&SHELL_OPTIONS, name).is_some_and(|options| options.are_in(argument))
-}
-
-/// The letters of a word that is a cluster of options; none where it is no such.
-fn option_letters(word: &str) -> &str {
-    let letters = word.strip_prefix('-').unwrap_or_default();
-    if letters.starts_with('-') {
-        ""
-    } else {
-        letters
-    }
-}
-
-fn is_one_of(letters: &str) -> impl Fn(char) -> bool {
-    move |letter| letters.contains(letter)
 }

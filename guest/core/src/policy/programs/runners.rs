@@ -1,0 +1,322 @@
+//! The programs that run others: of each, where the command begins that it is given.
+
+use super::options::Options;
+
+/// What a program runs of which the command is among the arguments.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::policy) struct Runner {
+    /// Those which do so alike.
+    names: &'static str,
+    pub(in crate::policy) options: Options,
+    /// The operands before the command: for each the words that it may be, or [`ANY`].
+    pub(in crate::policy) path: &'static [&'static [&'static str]],
+    pub(in crate::policy) begins: Begins,
+    pub(in crate::policy) form: Form,
+    /// Whether a shell reads what to run where no command is given.
+    pub(in crate::policy) is_else_shell: bool,
+    /// Whether it adds arguments from what it reads.
+    pub(in crate::policy) reads: bool,
+    /// What it puts the names of files, or what it reads, in the place of, if nothing else is said.
+    pub(in crate::policy) marker: Option<&'static str>,
+    /// Whether a `;` among its arguments begins anew.
+    pub(in crate::policy) is_list: bool,
+    /// Whether each variable before the command counts as one word, also without quotes: where a host, a directory or
+    /// a package has to stand, asking each time would help nobody.
+    pub(in crate::policy) takes_one: bool,
+}
+
+/// Where behind its own operands the command of a runner begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy) enum Begins {
+    /// With the next operand.
+    Next,
+    /// Behind each of these words.
+    Behind(&'static [&'static str]),
+}
+
+/// What the words of the command of a runner are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy) enum Form {
+    /// A program with its arguments, or a shell line if it is one word.
+    Words,
+    /// As that, where one word is something else.
+    Several,
+    /// Parts of one shell line.
+    Joined,
+    /// Shell lines.
+    Lines,
+    /// A shell line, and what is none.
+    First,
+    /// The arguments of a shell.
+    Shell,
+}
+
+/// Any operand.
+const ANY: &[&str] = &[];
+
+const SU: &str = "-c! -Ggsw= -flmpPhV --command! --session-command! --group= --shell= --supp-group= \
+                  --whitelist-environment= --login --preserve-environment --pty";
+
+const SYSTEMD: &str = "-CEHMpu= -dGPqrtv -S$ --shell$ --background= --capsule= --description= --gid= --host= \
+        --machine= --nice= --property= --service-type= --setenv= --slice= --uid= --unit= --working-directory= \
+                       --on-active= --on-boot= --on-startup= --on-unit-active= --on-unit-inactive= --on-calendar= \
+                       --path-property= --socket-property= --timer-property= --user --system --scope --pipe --pty \
+                       --wait --collect --quiet --no-block --no-ask-password --remain-after-exit --same-dir \
+                       --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment";
+
+const TMUX: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
+
+const TMUX_COMMANDS: &[&str] = &[
+    "display-popup",
+    "new",
+    "new-session",
+    "new-window",
+    "neww",
+    "popup",
+    "respawn-pane",
+    "respawn-window",
+    "respawnp",
+    "respawnw",
+    "split-window",
+    "splitw",
+];
+
+/// A name may stand in several rows: then each is looked at.
+#[rustfmt::skip]
+const RUNNERS: &[Runner] = &[
+    runner("arch-chroot", "-u= -Nrh").path(&[ANY]).or_shell().takes_one(),
+    runner("backburner", "-v --data-dir= --config= --label= --cwd= --env= --key= --ttl= --verbose").path(&[&["run"]])
+        .takes_one(),
+    runner("builtin catchsegv coproc eatmydata nohup toybox busybox", ""),
+    runner("bun", "").path(&[&["x"]]).takes_one(),
+    runner("bundle", "").path(&[&["exec"]]).takes_one(),
+    runner("bunx", "-p= --package= --bun --silent --verbose"),
+    runner("bwrap", "--bind== --bind-try== --dev-bind== --dev-bind-try== --ro-bind== --ro-bind-try== --setenv== \
+        --symlink== --file== --bind-data== --ro-bind-data== --chmod== --bind-fd== --ro-bind-fd== --overlay== \
+        --tmpfs= --proc= --dev= --mqueue= --dir= --chdir= --unsetenv= --uid= --gid= --hostname= --args= \
+        --argv0= --lock-file= --sync-fd= --remount-ro= --seccomp= --add-seccomp-fd= --exec-label= \
+        --file-label= --block-fd= --info-fd= --json-status-fd= --userns= --userns2= --pidns= \
+        --userns-block-fd= --cap-add= --cap-drop= --perms= --size= --overlay-src= --tmp-overlay= --ro-overlay= --*")
+        .takes_one(),
+    runner("caffeinate", "-disum -tw="),
+    runner("capsh", "-* --*").behind(&["--"]).form(Form::Shell),
+    runner("choom", "-n= -p~ --adjust= --pid~"),
+    runner("chpst", "-ubeUnlLmdopfcrt/= -P012vV"),
+    runner("chronic", "-ev"),
+    runner("chroot", "--groups= --userspec= --skip-chdir").path(&[ANY]).or_shell().takes_one(),
+    runner("chrt", "-TPD= -p~ -abdefimoRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ \
+        --all-tasks --batch --deadline --ext --fifo --idle --other --reset-on-fork --rr --verbose").path(&[ANY])
+        .takes_one(),
+    runner("command", "-p -vV~"),
+    runner("conda mamba micromamba", "-np= -v --name= --prefix= --root-prefix= --cwd= --no-capture-output \
+        --live-stream --clean-env --verbose").path(&[&["run"]]).takes_one(),
+    // Of a group the name stands before it.
+    runner("coproc", "").behind(&["{"]),
+    runner("dbus-launch", "--*"),
+    runner("dbus-run-session", "--config-file= --dbus-daemon="),
+    runner("direnv", "").path(&[&["exec"], ANY]).takes_one(),
+    runner("doas", "-s$ -aCu= -Ln"),
+    runner("dumb-init", "-r= -cv --rewrite= --single-child --verbose"),
+    runner("entr", "-acdnprsxz"),
+    runner("env", "-S^ --split-string^ -CLPUau= -i0v --argv0= --chdir= --unset= --block-signal --debug \
+        --default-signal --ignore-environment --ignore-signal --list-signal-handling --null"),
+    runner("exec", "-a= -cl"),
+    runner("fakeroot", "-bfils= -uv --faked= --fd-base= --lib= --unknown-is-real").or_shell(),
+    runner("faketime", "-fm --exclude-monotonic").path(&[ANY]),
+    runner("fd fdfind", "-xX> --exec> --exec-batch> -dEetcSjoC= -* --*").behind(&[]).puts_in().is_list(),
+    runner("find", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
+    runner("firejail", "--*").or_shell(),
+    runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
+        --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
+    runner("function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
+    runner("hyperfine", "-psc! -wmMrnSN= -Li -P== --prepare! --setup! --cleanup! --conclude! --warmup= \
+        --runs= --min-runs= --max-runs= --command-name= --shell= --export-json= --export-markdown= \
+        --export-csv= --style= --output= --input= --ignore-failure --show-output").form(Form::Lines).takes_one(),
+    runner("i386 i486 i586 i686 aarch64 arm64 athlon linux32 linux64 setarch uname26 x86_64", "-BFILRSTXZhVv3 --*")
+        .or_shell(),
+    runner("ionice", "-cn= -pPu~ -t --class= --classdata= --pid~ --pgid~ --uid~ --ignore"),
+    runner("ip", "-n= -*").path(&[&["netns", "netn", "net"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
+    runner("ltrace", "-aAeFlnopsuxwD= -bcCfhiLrStTV"),
+    runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
+    runner("newgrp", "-l").path(&[ANY]).or_shell().takes_one(),
+    runner("nice", "-n= -0123456789 --adjustment="),
+    runner("nix", "").path(&[&["develop", "env", "shell"]]).behind(&["-c", "--command"]).takes_one(),
+    runner("nix-shell", "--run! --command! -* --*").behind(&[]),
+    runner("nocache", "-n="),
+    runner("npm", "-c! -pwC= -yq --call! --package= --prefix= --workspace= --yes --no --silent --workspaces")
+        .path(&[&["exec", "x"]]).takes_one(),
+    runner("npx", "-c! -p= -yq --call! --package= --prefix= --workspace= --yes --no --no-install --quiet"),
+    runner("nsenter", "-GNSt= -CTUWimnpruw? -aFZcekVh --net-socket= --setgid= --setuid= --target= --all --net \
+        --mount --uts --ipc --pid --cgroup --user --time --root --wd --wdns --env --no-fork --preserve-credentials \
+        --keep-caps --join-cgroup --follow-context").or_shell().takes_one(),
+    runner("numactl", "-CFNLOPSilmopw= -absHkt --cpunodebind= --physcpubind= --interleave= --membind= --preferred= \
+        --weighted-interleave= --localalloc --all --balancing"),
+    runner("parallel", PARALLEL).form(Form::Joined).puts_in().reads().or_shell(),
+    runner("pdm pipenv poetry", "-pCP= -qvn --project= --directory= --python= --pypi-mirror= --quiet --verbose \
+        --no-interaction --site").path(&[&["run"]]).takes_one(),
+    runner("perf", "-CDGIcdeFgjmoprtuvx= -ABaNHRnqSs --event= --pid= --tid= --repeat= --output= --cpu= \
+        --freq= --count= --field-separator= --call-graph= --delay= --interval-print= --timeout= --cgroup= \
+        --uid= --all-cpus --append --no-aggr --big-num --quiet --verbose --no-inherit \
+        --detailed").path(&[&["stat", "record", "trace"]]).takes_one(),
+    runner("pipx", "--spec= --python= --pip-args= --verbose --quiet").path(&[&["run"]]).takes_one(),
+    runner("pkexec", "--user= --disable-internal-agent --keep-cwd").or_shell(),
+    runner("pnpm", "-CF= -crw --dir= --filter= --package= --recursive --shell-mode --silent --workspace-root")
+        .path(&[&["dlx", "exec"]]).takes_one(),
+    runner("prlimit", "-o= -p~ -cdefilmnqrstuvxy? --output= --pid~ --*"),
+    runner("proxychains proxychains4", "-f= -q"),
+    runner("rlwrap", "-CDFHMOPQSbfglpqstwz= -AENRTXUWaceGhIimnorv"),
+    runner("run0", "-Dgu= --background= --chdir= --description= --group= --host= --machine= --nice= \
+        --property= --setenv= --slice= --unit= --user= --pipe --pty --no-ask-password --slice-inherit").or_shell(),
+    runner("runcon", "-crtlu@ --role@ --type@ --user@ --range@ --compute").path(&[ANY]).takes_one(),
+    runner("runuser", "-u@ --user@ -c! -Ggsw= -flmpPT --command! --session-command! --group= --shell= --supp-group= \
+        --whitelist-environment= --login --preserve-environment --pty --fast").path(&[ANY]).or_shell().takes_one(),
+    runner("screen", "-ScehprstTxR= -dDmAaiLlnOqUv"),
+    runner("screen", "-ScehprstTxR= -XdDmAaiLlnOqUv").path(&[&["stuff", "exec", "screen"]]).form(Form::Joined),
+    runner("script", "-c! -BEIOTmo= -t? -adefkpqr --command! --echo= --log-in= --log-io= --log-out= --log-timing= \
+        --logging-format= --output-limit= --append --flush --force --quiet --return").path(&[ANY]).or_shell(),
+    runner("sem", PARALLEL).form(Form::Joined),
+    runner("setpriv", "-d~ --dump~ --reuid= --regid= --ruid= --rgid= --euid= --egid= --groups= --securebits= \
+        --pdeathsig= --inh-caps= --ambient-caps= --bounding-set= --selinux-label= --apparmor-profile= \
+        --landlock-access= --landlock-rule= --ptracer= --clear-groups --keep-groups --init-groups \
+        --no-new-privs --reset-env"),
+    runner("setsid", "-cfw --ctty --fork --wait"),
+    runner("sg", "-c!").path(&[ANY]).form(Form::Joined).or_shell().takes_one(),
+    runner("softlimit", "-acdflmoprst="),
+    runner("ssh", "-BDEFIJLOPQRSWbceilmopw= -1246AaCfGgKkMNnqsTtVvXxYy").path(&[ANY]).form(Form::Joined).or_shell()
+        .takes_one(),
+    runner("ssh-agent", "-aEOPt= -DTcdksU"),
+    runner("sshpass", "-Pdfp= -eVvh"),
+    runner("start-stop-daemon", "-ax> --exec> --startas> -ugsnpkcrdNPIOR= -SKTHbmoqtvCD --user= --group= \
+        --signal= --name= --pidfile= --chuid= --chroot= --chdir= --nicelevel= --procsched= --iosched= \
+        --umask= --retry= --output= --ppid= --pid= --start --stop --status --background --make-pidfile \
+        --oknodo --quiet --test --verbose --no-close --notify-await --remove-pidfile").behind(&[]),
+    runner("stdbuf", "-eio= --error= --input= --output="),
+    runner("strace", "-aeEIOopPsSuUXb= -ACDFNTVYZcdfhiknqrtvwxyz --attach= --columns= --const-print-style= \
+        --env= --output= --trace= --signal= --status= --string-limit= --summary-columns= --summary-sort-by= \
+        --trace-path= --user= --detach-on= --inject= --fault= --kvm= --raw= --read= --write= --abbrev= \
+        --verbose= --follow-forks --summary --summary-only --summary-wall-clock --output-separately --quiet \
+        --debug --stack-traces --syscall-number --relative-timestamps --absolute-timestamps --timestamps \
+        --failed-only --successful-only --decode-fds --no-abbrev --daemonize --tips --seccomp-bpf \
+        --instruction-pointer --strings-in-hex"),
+    runner("su", SU).path(&[ANY]).form(Form::Shell).or_shell().takes_one(),
+    runner("sudo", "-is$ --login$ --shell$ -lvKV~ --list~ --validate~ --remove-timestamp~ -CDRTUacghprtu= \
+        -AbBEHknNPSe --auth-type= --chdir= --chroot= --close-from= --command-timeout= --group= --host= \
+        --login-class= --other-user= --prompt= --role= --type= --user= --askpass --background --bell --edit \
+        --preserve-env --preserve-groups --set-home --non-interactive --no-update --reset-timestamp --stdin"),
+    runner("systemd-cat", "-tp= --identifier= --priority= --stderr-priority= --level-prefix= --namespace="),
+    runner("systemd-inhibit", "--what= --who= --why= --mode= --list~ --no-ask-password --no-pager --no-legend"),
+    runner("systemd-run", SYSTEMD),
+    runner("taskset", "-p~ -ac --pid~ --all-tasks --cpu-list").path(&[ANY]).takes_one(),
+    runner("time", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
+    runner("timeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
+    runner("tini", "-ep= -ghlsvw"),
+    runner("tmux", TMUX).path(&[TMUX_COMMANDS]).is_list().takes_one(),
+    runner("tmux", TMUX).path(&[&["if", "if-shell", "pipe-pane", "pipep", "run", "run-shell"]]).form(Form::Lines)
+        .is_list()
+        .takes_one(),
+    runner("tmux", TMUX).path(&[&["send", "send-keys"]]).form(Form::Joined).is_list().takes_one(),
+    runner("torsocks", "--shell$ -Papu= -diqv --address= --port= --user= --pass= --isolate --debug --quiet"),
+    runner("trap", "-lpP~").form(Form::First),
+    // Of one word it is the format of time that another program of this name prints.
+    runner("ts", "-BEfmnrisS -DLNGgW= -*").form(Form::Several),
+    runner("unbuffer", "-p"),
+    runner("unshare", "-GRSlw= -CTUWcfimnpruh? --boottime= --load-interp= --map-group= --map-groups= --map-user= \
+        --map-users= --monotonic= --owner= --propagation= --root= --setgid= --setgroups= --setuid= --wd= \
+        --mount --uts --ipc --net --pid --user --cgroup --time --fork --kill-child --mount-proc \
+        --mount-binfmt --map-auto --map-current-user --map-root-user --keep-caps").or_shell(),
+    runner("uv", UV).path(&[&["run"]]).takes_one(),
+    runner("uv", UV).path(&[&["tool"], &["run"]]).takes_one(),
+    runner("uvx", UV).takes_one(),
+    runner("valgrind", "-dhqv --*"),
+    runner("watch", "-nqs= -d? -bcegprtwx --interval= --equexit= --differences --beep --color --no-color --errexit \
+        --chgexit --precise --no-rerun --no-title --no-wrap --exec").form(Form::Joined),
+    runner("watchexec", "-CEFWdefijosw= -1NVchnpqrv --exts= --watch= --watch-non-recursive= --filter= \
+        --ignore= --debounce= --delay-run= --env= --map-signal= --on-busy-update= --project-origin= --shell= \
+        --signal= --stop-signal= --stop-timeout= --workdir= --filter-file= --ignore-file= --clear --restart \
+        --postpone --notify --quiet --no-vcs-ignore --no-project-ignore --no-global-ignore \
+        --no-default-ignore --no-discover-ignore --print-events --only-emit-events --verbose").form(Form::Joined),
+    // Also with the options of the BSDs.
+    runner("xargs", "-IJ% -i& --replace& -ELPRSadns= -el? -0oprtx --arg-file= --delimiter= --max-args= --max-chars= \
+        --max-procs= --process-slot-var= --eof --exit --interactive --max-lines --no-run-if-empty --null --open-tty \
+        --show-limits --verbose").reads(),
+    runner("xvfb-run", "-efnpsw= -ahl --auth-file= --error-file= --server-args= --server-num= --wait= \
+        --xauth-protocol= --auto-servernum --auto-display --listen-tcp"),
+    runner("yarn", "-p= -q --cwd= --package= --silent --quiet").path(&[&["dlx", "exec"]]).takes_one(),
+];
+
+const PARALLEL: &str = "-CDEIJLMNPRSTUadjns= -il? -0kmqrtuvXx --jobs= --max-procs= --arg-file= --colsep= \
+        --delay= --timeout= --joblog= --results= --retries= --sshlogin= --sshloginfile= --tmpdir= --workdir= \
+        --env= --halt= --load= --memfree= --nice= --max-args= --max-replace-args= --delimiter= --tagstring= \
+        --id= --bg --fg --wait --bar --dry-run --eta --group --keep-order --line-buffer --no-notice --null --pipe \
+                        --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb";
+
+const UV: &str = "-pwC= -mqvns --with= --with-editable= --with-requirements= --from= --python= --project= \
+        --directory= --env-file= --extra= --group= --package= --index= --index-url= --config-file= --cache-dir= \
+                  --no-extra= --no-group= --only-group= --module --script --quiet --verbose --no-sync \
+        --frozen --locked --isolated --no-project --active --all-extras --all-groups --dev --no-dev \
+        --only-dev --exact --no-cache --offline --no-config --no-env-file --refresh --reinstall --upgrade \
+        --no-progress";
+
+const fn runner(names: &'static str, options: &'static str) -> Runner {
+    Runner {
+        names,
+        options: Options(options),
+        path: &[],
+        begins: Begins::Next,
+        form: Form::Words,
+        is_else_shell: false,
+        reads: false,
+        marker: None,
+        is_list: false,
+        takes_one: false,
+    }
+}
+
+impl Runner {
+    const fn path(self, path: &'static [&'static [&'static str]]) -> Self {
+        Self { path, ..self }
+    }
+
+    const fn behind(self, words: &'static [&'static str]) -> Self {
+        let begins = Begins::Behind(words);
+        Self { begins, ..self }
+    }
+
+    const fn form(self, form: Form) -> Self {
+        Self { form, ..self }
+    }
+
+    const fn or_shell(self) -> Self {
+        let is_else_shell = true;
+        Self {
+            is_else_shell,
+            ..self
+        }
+    }
+
+    const fn reads(self) -> Self {
+        let reads = true;
+        Self { reads, ..self }
+    }
+
+    const fn puts_in(self) -> Self {
+        let marker = Some("{}");
+        Self { marker, ..self }
+    }
+
+    const fn is_list(self) -> Self {
+        let is_list = true;
+        Self { is_list, ..self }
+    }
+
+    const fn takes_one(self) -> Self {
+        let takes_one = true;
+        Self { takes_one, ..self }
+    }
+}
+
+/// What is known of the program of this name as one that runs others; nothing where it is none.
+pub(in crate::policy) fn runners(name: &str) -> impl Iterator<Item = &'static Runner> {
+    let is_it = move |runner: &&Runner| runner.names.split(' ').any(|other| other == name);
+    RUNNERS.iter().filter(is_it)
+}

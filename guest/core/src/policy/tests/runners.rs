@@ -1,0 +1,229 @@
+//! Where a command begins that a program runs.
+
+use super::{check, check_program, policy};
+use crate::imports::Command;
+use crate::policy::steps::grow_with_length;
+
+fn check_all(lines: &[&str], expect: &str) {
+    lines.iter().for_each(|line| check(line, expect));
+}
+
+#[test]
+fn what_is_run_behind_options_with_values_may_be_unknown() {
+    let lines = [
+        "timeout -s KILL 5 sudo $x",
+        "timeout -sKILL 5 sudo $x",
+        "timeout -vs KILL 5 sudo $x",
+        "timeout --signal KILL 5 sudo \"$x\"",
+        "timeout --signal=KILL 5 sudo \"$x\"",
+        "timeout --sig KILL 5 sudo \"$x\"",
+        "env -u HOME sudo $x",
+        "env -iu HOME A=1 sudo $x",
+        "stdbuf -o L sudo $x",
+        "stdbuf -oL sudo $x",
+        "strace -f -o log sudo $x",
+        "strace -fo log sudo $x",
+        "find . -name '*.log' -exec sudo $x {} ;",
+        "find . -type f -exec sudo \"$x\" {} \\;",
+        "find . -exec ls {} \\; -exec $x {} +",
+        "script -q /dev/null sudo $x",
+        "script log \"$x\"",
+        "ip netns exec a sudo $x",
+        "ip netns exec a \"$x\"",
+        "systemd-run --user \"$x\"",
+        "run0 --user bob \"$x\"",
+        "runuser -u bob \"$x\"",
+        "runuser --user=bob \"$x\"",
+        "sudo -nu bob \"$x\"",
+        "sudo --user=bob \"$x\"",
+        "sudo -i \"$x\"",
+        "env -S sudo \"$x\"",
+        "env -S 'sudo -u' bob \"$x\"",
+        "echo a | xargs -I{} sudo {}",
+        "echo a | xargs timeout 5",
+        "start-stop-daemon --start --exec \"$x\"",
+        "ssh host \"$x\"",
+        "screen -dmS a \"$x\"",
+        "tmux new -s a \"$x\"",
+        "sem -j 2 \"$x\"",
+    ];
+    check_all(&lines, "all");
+}
+
+#[test]
+fn a_flag_has_no_value() {
+    let lines = [
+        "systemd-run --user ls",
+        "systemd-run --uid \"$x\" ls",
+        "run0 --user \"$x\" ls",
+        "nsenter -t 1 --net ls",
+        "nsenter --target 1 --mount --net ls",
+        "sudo --login ls",
+        "sudo --login-class a ls",
+        "sudo -nu \"$x\" ls",
+        "sudo -nE ls \"$x\"",
+        "script \"$LOG\" ls",
+        "ip netns exec \"$x\" ls",
+        "find \"$x\" -name y",
+        "command -v \"$x\"",
+        "command -pv \"$x\"",
+        "sudo -l docker",
+        "taskset -p \"$x\" \"$y\"",
+        "screen -r \"$x\"",
+        "tmux new -s bash",
+        "tmux kill-session -t \"$x\"",
+        "hyperfine -w 3 ls",
+        "ssh -tp \"$x\" host ls",
+    ];
+    check_all(&lines, "");
+    check("script \"$LOG\"", "all");
+    check("nsenter -t 1 --net", "all");
+    check("sudo --login", "all");
+}
+
+#[test]
+fn an_unknown_option_may_have_a_value() {
+    check("sudo --new ls", "");
+    check("sudo --new=a ls \"$x\"", "");
+    check("sudo -Zn ls \"$x\"", "");
+    check("timeout --new 5 ls", "");
+    check("sudo --new docker ps", "docker");
+    check("sudo --new a docker ps", "docker");
+    check("sudo -nZ a docker ps", "docker");
+    let lines = [
+        "sudo --new \"$x\"",
+        "sudo --new a \"$x\"",
+        "sudo -nZ a \"$x\"",
+        "sudo -Znu bob \"$x\"",
+        "sudo --new a -n --newer \"$x\"",
+        "timeout --new a 5 sudo \"$x\"",
+        // It may be any of too many.
+        "sudo --new a --newer b --newest c ls",
+    ];
+    check_all(&lines, "all");
+}
+
+#[test]
+fn a_tool_runs_a_command_only_behind_its_words_for_that() {
+    let nothing = [
+        "perf script",
+        "perf script -i perf.data",
+        "perf report \"$x\"",
+        "fd -e sh",
+        "fd bash",
+        "fd ssh",
+        "fd docker",
+        "nix-shell -p bash",
+        "nix-shell -p docker",
+        "nix build docker",
+        "poetry add fish",
+        "npm run script",
+        "npm install script",
+        "npm install docker",
+        "npm rm docker",
+        "npm --prefix $x install docker",
+        "yarn script",
+        "uv pip install docker",
+        "conda install docker",
+        "direnv allow docker",
+        "mise install docker",
+        "ip netns add docker",
+        "find . -name docker",
+        "find . -exec ls {} \\; -name docker",
+        "sudo apt install docker",
+        "sshpass -p \"$P\" ssh host ls",
+        "make 2>&1 | ts \"$FMT\"",
+        "npm \"$x\"",
+    ];
+    check_all(&nothing, "");
+    let unknown = [
+        "uv run \"$x\"",
+        "uv run --with a \"$x\"",
+        "uv --directory a run -q -- \"$x\"",
+        "uv tool run \"$x\"",
+        "poetry run \"$x\"",
+        "perf stat \"$x\"",
+        "perf stat -e cycles -r 5 \"$x\"",
+        "direnv exec . \"$x\"",
+        "npm exec -- \"$x\"",
+        "npm x --package=a \"$x\"",
+        "npm $x",
+        "conda run -n a \"$x\"",
+        "mise exec node@20 -- \"$x\"",
+        "nix develop .#a --command \"$x\"",
+        "nix-shell -p a --run \"$x\"",
+        "fd -x \"$x\"",
+        "fd --exec-batch sudo {}",
+        "fd -Hx\"$x\"",
+    ];
+    check_all(&unknown, "all");
+    let docker = [
+        "uv tool run docker",
+        "uvx docker x",
+        "npx -y docker x",
+        "npm \"$x\" docker",
+        "npm exec --package=a -- docker",
+        "mise exec node@20 -- docker x",
+        "nix shell a -c docker",
+        "fd -Hxdocker",
+        "fd --exec=docker",
+        "perf record -g -- docker x",
+        "ts docker x",
+    ];
+    check_all(&docker, "docker");
+}
+
+#[test]
+fn the_words_of_a_command_are_told_in_many_forms() {
+    let lines = [
+        "env -S 'sh -c' 'rm -r x'",
+        "env -S '-i rm -r x'",
+        "env --split 'sudo -u' bob rm -r x",
+        "find . -exec ls {} \\; -exec rm -r {} +",
+        "find . -ok sh -c 'rm -r x' \\;",
+        "su bob -- -c 'rm -r x'",
+        "su - bob -c 'rm -r x'",
+        "runuser -ubob rm -r x",
+        "ssh host 'cd a' \\&\\& rm -r x",
+        "tmux new -d -s bash 'rm -r x'",
+        "tmux new -d \\; send-keys -t a 'rm -r x' Enter",
+        "tmux if-shell true 'rm -r x'",
+        "screen -S a -X stuff 'rm -r x'",
+        "hyperfine ls 'rm -r x'",
+        "hyperfine --prepare 'rm -r x' ls",
+        "coproc N { rm -r x; }",
+        "coproc rm -r x",
+        "parallel rm -r ::: a b",
+        "parallel ::: 'ls a' 'rm -r x'",
+        "npm run a -- sh -c 'rm -r x'",
+        "timeout 5 x86_64 -R rm -r x",
+        "env A=1 nice timeout 5 sudo strace rm -r x",
+    ];
+    check_all(&lines, "rm");
+    check_program(&["find", ".", "-exec", "docker", "{}", ";", "-a"], "docker");
+    check_program(&["sudo", "--new", "docker"], "docker");
+}
+
+#[test]
+fn a_long_chain_of_runners_is_read_in_time() {
+    let policy = policy();
+    for (first, part) in [
+        ("rm ", "sudo --new "),
+        ("", "sudo --new "),
+        ("sudo ", "--new x "),
+        ("sudo ", "-Z "),
+        ("find . ", "-exec sudo "),
+        ("find . ", "-exec rm \\; "),
+        ("fd ", "-x rm -r x "),
+        ("", "coproc "),
+        ("", "ip netns exec "),
+        ("", "timeout 5 "),
+        ("", "env -S "),
+        ("tmux ", "new rm \\; "),
+    ] {
+        grow_with_length(part, 1_500, |times| {
+            let line = format!("rm -r x; {first}{}", part.repeat(times));
+            policy.concern(&Command::Shell(line));
+        });
+    }
+}
