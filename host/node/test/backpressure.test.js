@@ -317,7 +317,7 @@ test('a server that waits for a client that does not read ends when it is asked 
 test('a client that hung up and reads late gets every reply whole', async (cx) => {
   const dataDir = temporaryDirectory(cx);
   const patient = [process.execPath, '--import', new URL('patient.js', import.meta.url).href];
-  const client = new Client(cx, dataDir, ['--sync-limit', '60'], patient);
+  const client = new Client(cx, dataDir, ['--sync-limit', '600'], patient);
   await client.result('server/discover');
   client.lines.pause();
   client.child.stdout.pause();

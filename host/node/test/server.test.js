@@ -17,6 +17,9 @@ function runs(pid) {
   }
 }
 
+/** A command that ends with its test, however long a busy machine makes that. @param {string} directory of the test */
+const untilDeleted = (directory) => `while [ -d '${directory}' ]; do sleep 0.1; done`;
+
 /** The process id that a job wrote into a file. @param {string} path */
 const pidIn = (path) =>
   eventually(`a process id in ${path}`, () => {
@@ -105,10 +108,11 @@ test('a supervisor that is asked to end stops its job and says so', async (cx) =
 });
 
 test('a plain client waits for its command, and gives up what it takes back', async (cx) => {
-  const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '60']);
+  const dataDir = temporaryDirectory(cx);
+  const client = new Client(cx, dataDir, ['--sync-limit', '600']);
   const call = (/** @type {string} */ command) =>
     client.post('tools/call', { name: 'run', arguments: { command } }, 'plain');
-  const long = call('sleep 20');
+  const long = call(untilDeleted(dataDir));
   const short = call('echo done');
   assert.match((await client.reply(short)).result.content[0].text, /done/);
   const params = { requestId: long, reason: 'enough' };
@@ -119,8 +123,9 @@ test('a plain client waits for its command, and gives up what it takes back', as
 });
 
 test('open requests are answered when the client closes its stream', async (cx) => {
-  const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '60']);
-  const open = client.post('tools/call', { name: 'run', arguments: { command: 'sleep 3' } }, 'plain');
+  const dataDir = temporaryDirectory(cx);
+  const client = new Client(cx, dataDir, ['--sync-limit', '600']);
+  const open = client.post('tools/call', { name: 'run', arguments: { command: untilDeleted(dataDir) } }, 'plain');
   assert.equal(await client.close(), 0);
   const { result } = await client.reply(open);
   assert.match(result.content[0].text, /in the background/);
@@ -136,8 +141,9 @@ test('a server whose client does not read any more ends', async (cx) => {
 });
 
 test('a server that is asked to end answers what is open, and ends', async (cx) => {
-  const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '60']);
-  const open = client.post('tools/call', { name: 'run', arguments: { command: 'sleep 3' } }, 'plain');
+  const dataDir = temporaryDirectory(cx);
+  const client = new Client(cx, dataDir, ['--sync-limit', '600']);
+  const open = client.post('tools/call', { name: 'run', arguments: { command: untilDeleted(dataDir) } }, 'plain');
   await client.result('server/discover');
   client.child.kill('SIGTERM');
   assert.match((await client.reply(open)).result.content[0].text, /in the background/);
@@ -145,7 +151,7 @@ test('a server that is asked to end answers what is open, and ends', async (cx) 
 });
 
 test('many requests at the same time are all answered', async (cx) => {
-  const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '60']);
+  const client = new Client(cx, temporaryDirectory(cx), ['--sync-limit', '600']);
   const calls = Array.from({ length: 12 }, (_, number) =>
     client.post('tools/call', { name: 'run', arguments: { command: `echo number ${number}.` } }, 'plain'),
   );
