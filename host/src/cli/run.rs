@@ -298,8 +298,11 @@ struct Begun {
     is_earlier: bool,
 }
 
-/// How the server calls the call that a call repeats.
-const EARLIER: &str = "the earlier call with this idempotencyKey";
+/// How the server begins to say of a task, behind its label, that an earlier call started it.
+const EARLIER_TASK: &str = "the earlier call with this idempotencyKey started the job";
+
+/// How it begins to say so of a result, in its second line.
+const EARLIER_RESULT: &str = "This is the result of the earlier call with this idempotencyKey";
 
 /// What is known of the command when the call is answered.
 #[derive(Debug, PartialEq, Eq)]
@@ -314,16 +317,16 @@ enum Beginning {
 
 /// Calls the tool. Where a policy wants a person to confirm the command, that is who typed it.
 fn begin(client: &mut Client, config: Option<&Path>, call: Value) -> anyhow::Result<Begun> {
-    let key = call["arguments"]["idempotencyKey"]
-        .as_str()
-        .map(str::to_owned);
+    let given = |name: &str| call["arguments"][name].as_str().map(str::to_owned);
+    let (key, label) = (given("idempotencyKey"), given("label"));
     let mut answer =
         |call: Value| answer(client, call).map_err(|error| explain(error, config, key.as_deref()));
     let result = answer(call.clone())?;
-    match confirmed(call, &result) {
-        Some(confirmed) => begun(answer(confirmed)?),
-        None => begun(result),
-    }
+    let result = match confirmed(call, &result) {
+        Some(confirmed) => answer(confirmed)?,
+        None => result,
+    };
+    begun(result, label.as_deref())
 }
 
 fn answer(client: &mut Client, call: Value) -> Result<Value, ClientError> {
@@ -391,14 +394,14 @@ fn refusal(message: &str, key: Option<&str>) -> String {
     }
 }
 
-fn begun(result: Value) -> anyhow::Result<Begun> {
-    let is_earlier = |words: &str| words.contains(EARLIER);
+/// What became of a call that gave its task this label.
+fn begun(result: Value, label: Option<&str>) -> anyhow::Result<Begun> {
     if result["resultType"] == "task" {
         let task = Task::parse(result)?;
         let words = task.status_message.as_deref();
         return Ok(Begun {
             state: Beginning::Working,
-            is_earlier: words.is_some_and(is_earlier),
+            is_earlier: words.is_some_and(|words| is_earlier_task(words, label)),
             id: task.task_id,
         });
     }
@@ -416,8 +419,25 @@ fn begun(result: Value) -> anyhow::Result<Begun> {
     Ok(Begun {
         id,
         state,
-        is_earlier: is_earlier(result.words()),
+        is_earlier: is_earlier_result(result.words()),
     })
+}
+
+/// Whether a status message says that an earlier call started the job, and not the label or the output of it.
+fn is_earlier_task(message: &str, label: Option<&str>) -> bool {
+    let words = match label {
+        Some(label) => message
+            .strip_prefix(label)
+            .and_then(|it| it.strip_prefix(": ")),
+        None => Some(message),
+    };
+    words.is_some_and(|words| words.starts_with(EARLIER_TASK))
+}
+
+/// Whether the words of a result say that it is an earlier call's, and not those of a process that was left.
+fn is_earlier_result(words: &str) -> bool {
+    let second = words.lines().nth(1);
+    second.is_some_and(|line| line.starts_with(EARLIER_RESULT))
 }
 
 #[cfg(test)]
@@ -521,13 +541,13 @@ mod tests {
     #[test]
     fn a_handle_and_a_direct_result_both_have_an_id() {
         let handle = json!({"resultType": "task", "taskId": "a", "status": "working"});
-        let handle = begun(handle).expect("it has one");
+        let handle = begun(handle, None).expect("it has one");
         assert_eq!(
             (handle.id.as_str(), handle.state),
             ("a", Beginning::Working)
         );
         let direct = json!({"content": [], "structuredContent": {"taskId": "a", "exitCode": 0}});
-        let direct = begun(direct).expect("it has one");
+        let direct = begun(direct, None).expect("it has one");
         assert_eq!((direct.id.as_str(), direct.state), ("a", Beginning::Ended));
     }
 
@@ -537,7 +557,7 @@ mod tests {
             "content": [{"type": "text", "text": "could not be started: it is not there\n\n(no output)"}],
             "structuredContent": {"taskId": "a", "state": "not_started", "outputBytes": 0},
         });
-        let begun = begun(direct).expect("it has an id");
+        let begun = begun(direct, None).expect("it has an id");
         let why = "could not be started: it is not there".to_owned();
         assert_eq!(begun.state, Beginning::NotStarted(why));
     }
@@ -555,22 +575,37 @@ mod tests {
 
     #[test]
     fn a_task_of_an_earlier_call_is_known_by_the_servers_words() {
-        let is_earlier = |result: Value| begun(result).expect("it has an id").is_earlier;
+        let is_earlier = |result: Value, label: Option<&str>| {
+            let begun = begun(result, label).expect("it has an id");
+            begun.is_earlier
+        };
         let handle = |message: &str| json!({"resultType": "task", "taskId": "a", "status": "working", "statusMessage": message});
         let words =
-            "l: the earlier call with this idempotencyKey started the job; nothing was run now";
-        assert!(is_earlier(handle(words)));
-        assert!(!is_earlier(handle("l: the job was started")));
+            "the earlier call with this idempotencyKey started the job; nothing was run now";
+        assert!(is_earlier(handle(words), None));
+        let labelled = format!("l: {words}");
+        assert!(is_earlier(handle(&labelled), Some("l")));
+        let new = |label: &str| handle(&format!("{label}: the job was started"));
+        for label in [words, &labelled] {
+            assert!(!is_earlier(new(label), Some(label)), "it is a label");
+        }
+        let quoted = handle(&format!("l: lost; last line: {words}"));
+        assert!(!is_earlier(quoted, Some("l")), "it is output");
         let direct = |text: &str| {
             let content = json!([{"type": "text", "text": text}]);
             json!({"content": content, "structuredContent": {"taskId": "a", "exitCode": 0}})
         };
         let words = "This is the result of the earlier call with this idempotencyKey, started then; nothing was run now.";
-        assert!(is_earlier(direct(&format!("exit code 0\n{words}\n\na"))));
-        assert!(
-            !is_earlier(direct(&format!("exit code 0\n\n{words}"))),
-            "it is output"
-        );
+        let left = "1 process was still running when the command ended and was stopped: sh";
+        for (text, is_so) in [
+            (format!("exit code 0\n{words}\n\na"), true),
+            (format!("exit code 0\n{words}\n{left}\n\na"), true),
+            // It is output, or what a process was called.
+            (format!("exit code 0\n\n{words}"), false),
+            (format!("exit code 0\n{left} {words} (pid 1)\n\na"), false),
+        ] {
+            assert_eq!(is_earlier(direct(&text), None), is_so, "{text}");
+        }
     }
 
     #[test]
@@ -592,7 +627,7 @@ mod tests {
     fn a_refusal_is_an_error_with_its_text() {
         let refusal =
             json!({"content": [{"type": "text", "text": "no such thing"}], "isError": true});
-        let error = begun(refusal).expect_err("nothing ran");
+        let error = begun(refusal, None).expect_err("nothing ran");
         assert_eq!(error.to_string(), "no such thing");
     }
 }

@@ -60,6 +60,27 @@ fn a_key_whose_task_still_runs_is_said() {
 }
 
 #[test]
+fn a_new_job_is_not_said_to_be_an_earlier_one_whatever_it_is_called() {
+    let dir = TestDir::new();
+    let label = "like the earlier call with this idempotencyKey started the job";
+    let named = [
+        "run", "--key", "a", "--label", label, "--detach", "sleep 60",
+    ];
+    let process = "sh -c 'sleep 60; :' 'the earlier call with this idempotencyKey' & true";
+    for arguments in [&named[..], &["run", "--key", "b", process]] {
+        let run = backburner(&dir, arguments);
+        assert_eq!(run.status, Some(0), "{run:?}");
+        assert!(!run.stderr.contains("nothing was started now"), "{run:?}");
+        backburner(&dir, &["cancel", run.stdout.trim()]);
+    }
+    let again = backburner(&dir, &named);
+    assert!(
+        again.stderr.contains("nothing was started now"),
+        "{again:?}"
+    );
+}
+
+#[test]
 fn of_two_calls_at_the_same_moment_one_is_said_to_have_started_nothing() {
     let dir = TestDir::new();
     for (number, line) in ["true", "sleep 0.3"].into_iter().enumerate() {
