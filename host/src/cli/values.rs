@@ -39,9 +39,10 @@ pub(super) fn field(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads what a person calls a task, without blanks around it, which nobody would see in what is said of the task.
+/// Reads what a person calls a task, without blanks around it, which nobody would see in what is said of the task. A line
+/// break is no blank: with one these are two lines.
 pub(super) fn label(text: &str) -> Result<String, String> {
-    let text = text.trim();
+    let text = text.trim_matches(|it: char| it.is_whitespace() && !it.is_control());
     let is_short = text.chars().count() <= LABEL_CHARS;
     if text.is_empty() || text.contains(char::is_control) || !is_short {
         return Err(format!(
@@ -190,7 +191,8 @@ mod tests {
         let long = |count| "ä".repeat(count);
         label(&long(100)).expect("it is just short enough");
         assert_eq!(label("  x y "), Ok("x y".to_owned()));
-        for wrong in ["", " ", "a\nb", &long(101)] {
+        assert_eq!(label("\u{3000}x\u{a0}"), Ok("x".to_owned()));
+        for wrong in ["", " ", "a\nb", "a\n", "\na", &long(101)] {
             label(wrong).expect_err(wrong);
         }
         key(&long(256)).expect("it is just short enough");

@@ -81,6 +81,17 @@ fn a_new_job_is_not_said_to_be_an_earlier_one_whatever_it_is_called() {
 }
 
 #[test]
+fn a_label_is_one_line_that_shows_as_the_command_line_alone_tells() {
+    let dir = TestDir::new();
+    for label in ["a\n", "a\nb", " "] {
+        let refused = backburner(&dir, &["run", "--label", label, "true"]);
+        assert_eq!(refused.status, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("give one line"), "{refused:?}");
+    }
+    assert!(!dir.data().exists(), "no server was started");
+}
+
+#[test]
 fn of_two_calls_at_the_same_moment_one_is_said_to_have_started_nothing() {
     let dir = TestDir::new();
     for (number, line) in ["true", "sleep 0.3"].into_iter().enumerate() {
