@@ -70,11 +70,8 @@ fn wrong(error: &config::Error) -> ExitCode {
 
 /// Says why it is this file, or none.
 fn explain(found: &Found) {
-    for file in &found.foreign {
-        terminal::say(&format!(
-            "{}: belongs to another user, or its directory does, and is not used",
-            file.display()
-        ));
+    for unused in found.foreign_in_words() {
+        terminal::say(&unused);
     }
     for file in &found.not_files {
         terminal::say(&format!("{}: is no file, and is not used", file.display()));

@@ -68,11 +68,8 @@ impl Source {
     /// [`Error::NoWorkingDirectory`].
     pub fn find(explicit: Option<&Path>, options: Map<String, Value>) -> Result<Self, Error> {
         let found = find(explicit)?;
-        for file in &found.foreign {
-            log::warn(format_args!(
-                "{}: belongs to another user, or its directory does, and is not used: name it with --config if you trust it",
-                file.display()
-            ));
+        for unused in found.foreign_in_words() {
+            log::warn(format_args!("{unused}"));
         }
         Ok(Self::new(found.file, options))
     }
@@ -148,6 +145,18 @@ impl Source {
                 reason,
             }),
         }
+    }
+}
+
+impl Found {
+    /// Why each file is not used that is somebody else's, and what to do about it.
+    pub(crate) fn foreign_in_words(&self) -> impl Iterator<Item = String> {
+        self.foreign.iter().map(|file| {
+            format!(
+                "{}: belongs to another user, or its directory does, and is not used: name it with --config if you trust it",
+                file.display()
+            )
+        })
     }
 }
 

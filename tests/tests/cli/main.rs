@@ -1,5 +1,6 @@
 //! What a person types, against the real binary.
 
+mod check;
 mod confirmed;
 mod endings;
 mod help;
