@@ -15,7 +15,8 @@ use super::earlier::Earlier;
 use super::field::{Choice, Field, Kind, in_words};
 use super::inside_arguments::AnswerOptions;
 use super::json::Json;
-use super::question::{Asked, Need, Question, is_unprintable, overview};
+use super::question::{Asked, Need, Question, overview};
+use super::response::Response;
 use super::task::Task;
 use super::terminal::ReadError;
 use super::{Place, exit_code, terminal, wrong_usage};
@@ -127,7 +128,12 @@ fn wanted(questions: Vec<Question>, options: &AnswerOptions) -> anyhow::Result<V
 
 /// Sends an answer, and finds out whether it fits: the acknowledgement does not say. Nor does it say that the question was
 /// not open any more, so that is looked at just before. What happens between the two nobody can tell.
-fn send(client: &mut Client, id: &str, question: &Question, answer: &Answer) -> anyhow::Result<()> {
+fn send(
+    client: &mut Client,
+    id: &str,
+    question: &Question,
+    answer: &Response,
+) -> anyhow::Result<()> {
     let key = &question.key;
     let is_open = |client: &mut Client| -> anyhow::Result<bool> {
         Ok(open(client, id)?.iter().any(|it| it.key == *key))
@@ -167,30 +173,16 @@ fn send(client: &mut Client, id: &str, question: &Question, answer: &Answer) -> 
 #[serde(rename_all = "camelCase")]
 struct Update<'a> {
     task_id: &'a str,
-    input_responses: BTreeMap<&'a str, &'a Answer>,
-}
-
-/// What a person says.
-///
-/// *Source:* MCP 2026-07-28, Elicitation, Response Actions.
-#[derive(Debug, PartialEq, Serialize)]
-#[serde(tag = "action", rename_all = "lowercase")]
-enum Answer {
-    Accept {
-        /// Of a page there is none.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        content: Option<Content>,
-    },
-    Decline,
+    input_responses: BTreeMap<&'a str, &'a Response>,
 }
 
 /// What is filled in, by the name of the field.
 type Content = BTreeMap<String, Json>;
 
 /// The answer that the options say.
-fn scripted(question: &Question, options: &AnswerOptions) -> Result<Answer, String> {
+fn scripted(question: &Question, options: &AnswerOptions) -> Result<Response, String> {
     if options.decline {
-        return Ok(Answer::Decline);
+        return Ok(Response::decline());
     }
     let mut content = Content::new();
     let mut left_out = Vec::new();
@@ -212,7 +204,7 @@ fn scripted(question: &Question, options: &AnswerOptions) -> Result<Answer, Stri
         match &field.default {
             _ if content.contains_key(name) || left_out.contains(name) => {}
             Some(default) => {
-                content.insert(name.clone(), default.clone().into());
+                content.insert(name.clone(), default.clone());
             }
             None if question.need(name) == Need::Required => {
                 return Err(format!(
@@ -281,24 +273,23 @@ fn set(name: &str, value: &str) -> String {
     }
 }
 
-fn accepted(question: &Question, content: Content) -> Answer {
-    Answer::Accept {
-        content: question.page.is_none().then_some(content),
-    }
+/// Of a page nothing is filled in.
+fn accepted(question: &Question, content: Content) -> Response {
+    Response::accept(question.page.is_none().then(|| content.into()))
 }
 
 /// Asks the person; `None` where the question is to stay open.
-fn asked(question: &Question) -> anyhow::Result<Option<Answer>> {
-    let message = question.message.replace(is_unprintable, " ");
+fn asked(question: &Question) -> anyhow::Result<Option<Response>> {
     // On a line of ours, as none of its own may look like one.
-    terminal::say(&terminal::set_in(&format!("The job asks:\n{message}")));
+    let words = format!("The job asks:\n{}", question.message);
+    terminal::say(&terminal::set_in(&words));
     terminal::say(&format!(
         "({DECLINE} declines, Ctrl-D leaves the question open; never type a secret here)"
     ));
     if let Some(page) = question.to_open() {
         terminal::say(&page);
     }
-    let declined = || Ok(Some(Answer::Decline));
+    let declined = || Ok(Some(Response::decline()));
     if question.fields.is_empty() {
         let agreement = Field::of(Kind::Boolean);
         return Ok(match value("agree", &agreement, Need::Required)? {
@@ -359,11 +350,24 @@ fn read(name: &str, field: &Field, need: Need, line: &str) -> Result<Typed, Stri
         DECLINE => Ok(Typed::Decline),
         SKIP if need == Need::Optional => Ok(Typed::Nothing),
         SKIP => Err(format!(
-            "this cannot be left out; for the text {SKIP} leave (Ctrl-D), and answer by --set {}",
-            set(name, SKIP)
+            "this cannot be left out{}",
+            instead_of_skip(name, field)
         )),
         "" => by_enter(name, field, need),
         text => field.read(text).map(Typed::Value),
+    }
+}
+
+/// What a person can do who has typed [`SKIP`] for a field that has to be filled in.
+fn instead_of_skip(name: &str, field: &Field) -> String {
+    match (&field.kind, field.read(SKIP)) {
+        (Kind::Text, _) => format!(
+            "; for the text {SKIP} leave (Ctrl-D), and answer by --set {}",
+            set(name, SKIP)
+        ),
+        (_, Err(right)) => format!(": {right}"),
+        // A choice that is called so has a number too.
+        (_, Ok(_)) => String::new(),
     }
 }
 
@@ -371,7 +375,7 @@ fn read(name: &str, field: &Field, need: Need, line: &str) -> Result<Typed, Stri
 /// often means nothing by it; but where the field says that a text may be empty, it is that.
 fn by_enter(name: &str, field: &Field, need: Need) -> Result<Typed, String> {
     match (&field.default, &field.kind) {
-        (Some(default), _) => Ok(Typed::Value(default.clone().into())),
+        (Some(default), _) => Ok(Typed::Value(default.clone())),
         (None, _) if need == Need::Optional => Ok(Typed::Nothing),
         (None, Kind::Text) if field.min_length != Some(0) => Err(format!(
             "give a text; for an empty one leave (Ctrl-D), and answer by --set {}",
@@ -406,7 +410,7 @@ fn prompt(name: &str, field: &Field, need: Need) -> String {
         description.unwrap_or_default(),
         default.unwrap_or_default()
     );
-    terminal::set_in(&line.replace(is_unprintable, " "))
+    terminal::set_in(&line)
 }
 
 fn listed(choices: &[Choice]) -> String {

@@ -8,12 +8,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use serde::Deserialize;
 use uuid::Uuid;
 
 use super::form::{Form, Printed};
 use super::inside_arguments::{AskOptions, ProgressOptions};
-use super::json::Json;
+use super::response::{Action, Response};
 use super::{exit_code, terminal, wrong_usage};
 use crate::clock::now_ms;
 use crate::data_dir::{self, DataDir};
@@ -26,24 +25,6 @@ const DECLINED: u8 = 1;
 
 /// The person dismissed the question, or nobody answered.
 const UNANSWERED: u8 = 2;
-
-/// What is written where nobody answered in time.
-const NOBODY: &str = "null";
-
-/// What the person gave back.
-#[derive(Deserialize)]
-struct Answer {
-    action: Action,
-    content: Option<Json>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Action {
-    Accept,
-    Decline,
-    Cancel,
-}
 
 /// Asks, waits, and prints the answer.
 ///
@@ -61,13 +42,14 @@ pub(super) fn ask(data_dir: Option<&Path>, options: &AskOptions) -> anyhow::Resu
         Some(answer) => answer,
         None => {
             let default = form.default_content();
-            let default = default.map(|it| format!(r#"{{"action":"accept","content":{it}}}"#));
-            asker.conclude(default.as_deref().unwrap_or(NOBODY))?
+            // Nothing is written as null.
+            let default = default.map(|content| Response::accept(Some(content)));
+            asker.conclude(&serde_json::to_string(&default)?)?
         }
     };
     // It is not open any more, also where the answer cannot be printed.
     drop(asker);
-    let answer: Option<Answer> =
+    let answer: Option<Response> =
         serde_json::from_str(&answer).context("the answer cannot be read")?;
     let Some(answer) = answer else {
         return Ok(UNANSWERED.into());

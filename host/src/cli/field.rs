@@ -2,8 +2,10 @@
 //!
 //! *Source:* MCP 2026-07-28, Elicitation, Requested Schema.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::json::Json;
 
@@ -14,7 +16,8 @@ pub(super) struct Field {
     pub(super) kind: Kind,
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
-    pub(super) default: Option<Value>,
+    /// As it is written.
+    pub(super) default: Option<Json>,
     /// How many characters a text has at least; `None` where nothing is said of that.
     pub(super) min_length: Option<u64>,
 }
@@ -46,7 +49,7 @@ struct Schema {
     kind: String,
     title: Option<String>,
     description: Option<String>,
-    default: Option<Value>,
+    default: Option<Json>,
     min_length: Option<u64>,
     #[serde(flatten)]
     choices: Choices,
@@ -144,10 +147,10 @@ impl Field {
     }
 
     /// Its schema.
-    pub(super) fn schema(&self) -> Value {
-        let mut schema = Map::new();
+    pub(super) fn schema(&self) -> Json {
+        let mut schema: BTreeMap<String, Json> = BTreeMap::new();
         let mut put = |name: &str, value: Value| {
-            schema.insert(name.to_owned(), value);
+            schema.insert(name.to_owned(), value.into());
         };
         let kind = match &self.kind {
             Kind::Text => "string",
@@ -171,13 +174,13 @@ impl Field {
                 put(name, text.as_str().into());
             }
         }
-        if let Some(default) = &self.default {
-            put("default", default.clone());
-        }
         if let Some(min_length) = self.min_length {
             put("minLength", min_length.into());
         }
-        Value::Object(schema)
+        if let Some(default) = &self.default {
+            schema.insert("default".to_owned(), default.clone());
+        }
+        schema.into()
     }
 }
 
@@ -210,17 +213,17 @@ fn pick(choices: &[Choice], text: &str) -> Result<String, String> {
 }
 
 /// A value in words, as a person would type it.
-pub(super) fn in_words(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
+pub(super) fn in_words(json: &Json) -> String {
+    match json.value() {
+        Value::String(text) => text,
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Array(values) if values.is_empty() => "none".to_owned(),
         Value::Array(values) => {
-            let values: Vec<String> = values.iter().map(in_words).collect();
-            values.join(", ")
+            let values = values.into_iter().map(|value| in_words(&value.into()));
+            values.collect::<Vec<String>>().join(", ")
         }
-        other => other.to_string(),
+        _ => json.to_string(),
     }
 }
 
@@ -249,7 +252,11 @@ fn whole(text: &str) -> Result<Json, String> {
     if !number.text().parse().is_ok_and(is_in_range) {
         return Err(format!("give a whole number from {LEAST} to {GREATEST}"));
     }
-    Ok(number)
+    // What reads it as a floating-point number would make -0.0 of it.
+    Ok(match number.text() {
+        "-0" => json!(0).into(),
+        _ => number,
+    })
 }
 
 #[cfg(test)]
@@ -275,11 +282,11 @@ mod tests {
         ] {
             let field = Field {
                 title: Some("t".to_owned()),
-                default: Some(json!(1)),
+                default: Json::number("1.50"),
                 min_length: Some(0),
                 ..Field::of(kind)
             };
-            let read = serde_json::from_value(field.schema());
+            let read = serde_json::from_str(field.schema().text());
             assert_eq!(read.ok(), Some(field));
         }
     }
@@ -294,6 +301,7 @@ mod tests {
         assert_eq!(read(Kind::Number, ".3"), is("0.3"));
         assert_eq!(read(Kind::Number, "nan"), None);
         assert_eq!(read(Kind::Integer, "-17"), is("-17"));
+        assert_eq!(read(Kind::Integer, "-0"), is("0"));
         assert_eq!(read(Kind::Integer, "2.5"), None);
         assert_eq!(read(Kind::Boolean, "Yes"), is("true"));
         assert_eq!(read(Kind::Boolean, "1"), None);
@@ -327,8 +335,10 @@ mod tests {
             (json!(true), "yes"),
             (json!(2.5), "2.5"),
         ] {
-            assert_eq!(in_words(&value), words);
+            assert_eq!(in_words(&value.into()), words);
         }
+        let number = Json::number("1.50").expect("it is one");
+        assert_eq!(in_words(&number), "1.50");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::field::{Choice, Field, Kind, in_words};
 use super::inside_arguments::AskOptions;
 use super::json::Json;
+use super::line::{one_line, shortened};
 use super::moment;
 
 /// How long a message may be, in characters, with what `--deadline` adds to it; what the server takes.
@@ -109,7 +110,7 @@ impl Form {
         {
             match &field.default {
                 Some(default) => {
-                    content.insert(name.clone(), Json::from(default.clone()));
+                    content.insert(name.clone(), default.clone());
                 }
                 None if *is_required => return None,
                 None => {}
@@ -132,8 +133,7 @@ impl Form {
             (Subject::Several(fields), Printed::Bare) if fields.is_empty() => None,
             (Subject::Page(_), Printed::Bare) => None,
             (Subject::Several(_) | Subject::Page(_), _) => {
-                let given = content.filter(|content| content.text() != "null");
-                Some(given.map_or("{}".to_owned(), ToString::to_string))
+                Some(content.map_or("{}".to_owned(), ToString::to_string))
             }
         }
     }
@@ -149,24 +149,11 @@ impl Form {
     /// What is added to the message: a person who reads the question has to know until when, also where that is later, and
     /// what happens then.
     fn note(&self, deadline: Duration, now: u64) -> String {
-        let then = match (&self.subject, self.default_content().is_some()) {
-            (_, false) => "there is no answer".to_owned(),
-            (Subject::Several(fields), true) => {
-                let defaults = fields.iter().filter_map(|it| {
-                    let title = it.field.title.as_ref().unwrap_or(&it.name);
-                    let default = in_words(it.field.default.as_ref()?);
-                    Some(format!("{title}: {default}"))
-                });
-                let defaults: Vec<String> = defaults.collect();
-                format!("the answer is {}", shortened(&defaults.join("; ")))
-            }
-            (_, true) => {
-                let defaults = self
-                    .fields()
-                    .iter()
-                    .filter_map(|it| it.field.default.as_ref());
-                let default: String = defaults.map(in_words).collect();
-                format!("the answer is {}", shortened(&one_line(&default)))
+        let then = match self.default_content() {
+            None => "there is no answer".to_owned(),
+            Some(_) => {
+                let defaults = one_line(&self.defaults_in_words());
+                format!("the answer is {}", shortened(&defaults, SHOWN_ANSWER_CHARS))
             }
         };
         let wait_ms = u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX);
@@ -174,28 +161,47 @@ impl Form {
         let within = lasting(deadline);
         format!("\n(if nobody answers by {until}, {within} after this was asked, {then})")
     }
+
+    /// The default answer in words. A field whose name nobody chose is not called by it.
+    fn defaults_in_words(&self) -> String {
+        let is_named = matches!(self.subject, Subject::Several(_));
+        let titled = self.fields().iter().filter_map(|it| {
+            let title = it.field.title.as_ref().unwrap_or(&it.name);
+            Some((title, in_words(it.field.default.as_ref()?)))
+        });
+        let words = titled.map(|(title, words)| match is_named {
+            true => format!("{title}: {words}"),
+            false => words,
+        });
+        words.collect::<Vec<String>>().join("; ")
+    }
 }
 
-/// How long something lasts, in its largest unit that leaves nothing over.
+/// How long something lasts, in all its units: nothing of a deadline is rounded away.
 fn lasting(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    if duration.subsec_millis() > 0 {
-        return format!("{} ms", duration.as_millis());
+    const SECOND_MS: u128 = 1000;
+    const UNITS: [(u128, &str); 3] = [
+        (24 * 60 * 60 * SECOND_MS, "d"),
+        (60 * 60 * SECOND_MS, "h"),
+        (60 * SECOND_MS, "min"),
+    ];
+    let mut rest = duration.as_millis();
+    if rest < SECOND_MS {
+        return format!("{rest} ms");
     }
-    let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "min")];
-    let fitting = units.iter().find(|(unit, _)| seconds.is_multiple_of(*unit));
-    fitting.map_or_else(
-        || format!("{seconds} s"),
-        |(unit, name)| format!("{} {name}", seconds / unit),
-    )
-}
-
-/// The beginning of a long text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_ANSWER_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    let mut parts = Vec::new();
+    for (unit, name) in UNITS {
+        if rest >= unit {
+            parts.push(format!("{} {name}", rest / unit));
+        }
+        rest %= unit;
     }
+    if rest > 0 {
+        let seconds = format!("{}.{:03}", rest / SECOND_MS, rest % SECOND_MS);
+        let seconds = seconds.trim_end_matches('0').trim_end_matches('.');
+        parts.push(format!("{seconds} s"));
+    }
+    parts.join(" ")
 }
 
 /// How an answer is printed.
@@ -216,12 +222,8 @@ fn bare(json: &Json) -> String {
     }
 }
 
-fn one_line(text: &str) -> String {
-    text.replace(char::is_control, " ")
-}
-
 fn subject(options: &AskOptions) -> Result<Subject, String> {
-    // clap lets it pass beside what --choice would conflict with.
+    // Not clap's, which lets it pass beside what --choice would conflict with.
     if options.several && options.choice.is_empty() {
         return Err("--several needs --choice".to_owned());
     }
@@ -403,9 +405,8 @@ fn is_name(name: &str) -> bool {
         && !name.contains(|it: char| it.is_control() || it == '=')
 }
 
-fn read_default(field: &Field, text: &str) -> Result<Value, String> {
+fn read_default(field: &Field, text: &str) -> Result<Json, String> {
     let read = field.read(text);
-    let read = read.map(|json| json.value());
     read.map_err(|right| format!("--default {text:?} does not fit: {right}"))
 }
 

@@ -87,7 +87,7 @@ pub struct AskOptions {
     pub url: Option<String>,
 
     /// Let the person pick any number of the choices, whose values then have no comma
-    #[arg(long, requires = "choice")]
+    #[arg(long)]
     pub several: bool,
 
     /// What is suggested; NAME=VALUE with --field, one option each; with --several, one option each or commas between

@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::field::Field;
+use super::line::{one_line, shortened};
 
 /// The questions of a task, in their order.
 #[derive(Debug, Default, Deserialize)]
@@ -56,17 +57,13 @@ impl Question {
 
     /// What is to be done about its page, where it has one.
     pub(super) fn to_open(&self) -> Option<String> {
-        let page = self.page.as_ref()?.replace(char::is_control, " ");
-        Some(format!("open this page: {page}"))
+        let page = self.page.as_deref()?;
+        Some(format!("open this page: {}", one_line(page)))
     }
 
     /// The beginning of its message, in one line.
     fn in_short(&self) -> String {
-        let line = self.message.replace(char::is_control, " ");
-        match line.char_indices().nth(SHOWN_CHARS) {
-            Some((end, _)) => format!("{}…", &line[..end]),
-            None => line,
-        }
+        shortened(&one_line(&self.message), SHOWN_CHARS)
     }
 }
 
@@ -74,13 +71,7 @@ impl Question {
 /// each of them is; `None` where that is nothing.
 pub(super) fn details(task: &Value) -> Option<String> {
     // Of what cannot be read nothing more can be said.
-    let asked = Asked::deserialize(task).ok()?;
-    let questions: Vec<Question> = asked
-        .input_requests
-        .0
-        .into_iter()
-        .map(Question::from)
-        .collect();
+    let questions: Vec<Question> = Asked::deserialize(task).ok()?.into();
     match questions.as_slice() {
         [] => None,
         [only] => only.to_open(),
@@ -99,11 +90,6 @@ pub(super) fn overview(questions: &[Question]) -> String {
         format!("  {}  {}{page}", question.key, question.in_short())
     });
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// A job's words may contain anything; lines of a message stay.
-pub(super) fn is_unprintable(character: char) -> bool {
-    character.is_control() && character != '\n'
 }
 
 #[derive(Debug, Deserialize)]
@@ -135,9 +121,14 @@ impl Asked {
     /// # Errors
     /// Where they cannot be read.
     pub(super) fn parse(task: &RawValue) -> serde_json::Result<Vec<Question>> {
-        let asked: Self = serde_json::from_str(task.get())?;
+        serde_json::from_str(task.get()).map(Self::into)
+    }
+}
+
+impl From<Asked> for Vec<Question> {
+    fn from(asked: Asked) -> Self {
         let questions = asked.input_requests.0.into_iter();
-        Ok(questions.map(Question::from).collect())
+        questions.map(Question::from).collect()
     }
 }
 

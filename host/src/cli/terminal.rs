@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::line::one_line;
 use super::signals::Interruption;
 use crate::stream::Stream;
 
@@ -235,11 +236,6 @@ impl Progress {
         self.shown.clear();
         write_err(&format!("\r{ERASE}"));
     }
-}
-
-/// A state in one line: it quotes output of the job, which may contain anything.
-fn one_line(state: &str) -> String {
-    state.replace(char::is_control, " ")
 }
 
 /// How the server begins to say for how long something has gone on, and what stands behind that.

@@ -199,6 +199,36 @@ fn a_person_types_the_answer_and_declines() {
 }
 
 #[test]
+fn who_may_not_leave_out_anything_is_told_what_is_right() {
+    let dir = TestDir::new();
+    let words = "this cannot be left out: give yes or no";
+    let dialogue = [("/skip\n", words), ("yes\n", SENT)];
+    let agreed = told(&dir, "Sure?", &dialogue);
+    assert_eq!(agreed, (0.into(), String::new()));
+    let chosen = told(&dir, "Sure? --boolean", &dialogue);
+    assert_eq!(chosen, (0.into(), "true\n".to_owned()));
+}
+
+#[test]
+fn a_default_reaches_the_job_as_it_was_written() {
+    let dir = TestDir::new();
+    for (question, printed) in [
+        ("m --number --default 1.50", "1.50\n"),
+        (
+            "m --number --default 12345678901234567890.5",
+            "12345678901234567890.5\n",
+        ),
+        ("m --field n:number --default n=1.50", "{\"n\":1.50}\n"),
+        ("m --integer --default -0", "0\n"),
+    ] {
+        let line = format!("'{}' ask {question} --deadline 100ms", binary().display());
+        let run = backburner(&dir, &["run", &line]);
+        assert_eq!(run.status, Some(0), "{run:?}");
+        assert_eq!(run.stdout, printed, "{run:?}");
+    }
+}
+
+#[test]
 fn a_person_leaves_out_an_optional_field_that_has_a_default() {
     let dir = TestDir::new();
     let asked = "Which? --integer --default 3 --optional --json";

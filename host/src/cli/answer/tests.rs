@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::*;
 
 /// An answer as it is sent.
-fn sent(answer: &Answer) -> String {
+fn sent(answer: &Response) -> String {
     serde_json::to_string(&answer).expect("it can be written")
 }
 
@@ -168,6 +168,34 @@ fn an_optional_field_that_has_a_default_can_be_left_out() {
         assert_eq!(answer(&json!([])), Ok(left_out), "{schema}");
         answer(&json!(["a"])).expect_err("it is required");
     }
+}
+
+#[test]
+fn who_may_not_leave_out_a_field_is_told_what_is_right_for_it() {
+    let told = |schema: Value| {
+        let field: Field = serde_json::from_value(schema).expect("it is one");
+        read("n", &field, Need::Required, "/skip").expect_err("it is required")
+    };
+    let text = told(json!({ "type": "string" }));
+    assert!(text.ends_with("answer by --set n=/skip"), "{text}");
+    for (schema, right) in [
+        (json!({ "type": "boolean" }), ": give yes or no"),
+        (json!({ "type": "integer" }), ": give a whole number"),
+        (json!({ "type": "string", "enum": ["/skip"] }), ""),
+    ] {
+        assert_eq!(told(schema), format!("this cannot be left out{right}"));
+    }
+}
+
+#[test]
+fn a_default_is_shown_and_sent_as_it_was_written() {
+    let schema = r#"{"type":"number","default":1.50}"#;
+    let field: Field = serde_json::from_str(schema).expect("it is one");
+    let shown = prompt("n", &field, Need::Required);
+    assert_eq!(shown, "n (a number) [1.50]:");
+    let entered = read("n", &field, Need::Required, "").expect("it is the default");
+    let number = crate::cli::json::Json::number("1.50").expect("it is one");
+    assert_eq!(entered, Typed::Value(number));
 }
 
 #[test]

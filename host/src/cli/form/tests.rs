@@ -212,7 +212,7 @@ fn a_deadline_is_part_of_what_is_asked() {
         ),
         (
             &["--text", "--deadline", "90"],
-            "2026-07-28 12:01:30 UTC, 90 s after this was asked, there is no answer",
+            "2026-07-28 12:01:30 UTC, 1 min 30 s after this was asked, there is no answer",
         ),
         (
             &["--text", "--deadline", "2d"],
@@ -230,7 +230,7 @@ fn a_deadline_is_part_of_what_is_asked() {
                 "--deadline",
                 "1.5h",
             ],
-            "2026-07-28 13:30:00 UTC, 90 min after this was asked, the answer is a, b",
+            "2026-07-28 13:30:00 UTC, 1 h 30 min after this was asked, the answer is a, b",
         ),
         (
             &[
@@ -247,6 +247,54 @@ fn a_deadline_is_part_of_what_is_asked() {
         ),
     ] {
         assert_eq!(message(line), format!("m\n(if nobody answers by {words})"));
+    }
+}
+
+#[test]
+fn a_deadline_is_said_in_all_its_units() {
+    for (ms, words) in [
+        (1, "1 ms"),
+        (999, "999 ms"),
+        (1_000, "1 s"),
+        (60_250, "1 min 0.25 s"),
+        (3_600_500, "1 h 0.5 s"),
+        (93_784_005, "1 d 2 h 3 min 4.005 s"),
+        (172_800_000, "2 d"),
+    ] {
+        assert_eq!(lasting(Duration::from_millis(ms)), words);
+    }
+}
+
+#[test]
+fn a_default_is_said_in_one_line_of_the_message() {
+    for line in [
+        &["--text", "--default", "a\nb"][..],
+        &["--field", "t:text", "--default", "t=a\nb"],
+    ] {
+        let message = right(&[line, &["--deadline", "10m"]].concat()).message;
+        assert_eq!(message.lines().count(), 2, "{message}");
+        assert!(message.ends_with("a b)"), "{message}");
+    }
+}
+
+#[test]
+fn a_number_is_suggested_as_it_was_written() {
+    for (kind, default, json) in [
+        ("number", "1.50", "1.50"),
+        ("number", "12345678901234567890.5", "12345678901234567890.5"),
+        ("integer", "-0", "0"),
+    ] {
+        let option = format!("--{kind}");
+        let one = right(&[&option, "--default", default, "--deadline", "10m"]);
+        assert!(one.message.ends_with(&format!("the answer is {json})")));
+        let (field, value) = (format!("n:{kind}"), format!("n={default}"));
+        let named = right(&["--field", &field, "--default", &value]);
+        for (form, name) in [(&one, "answer"), (&named, "n")] {
+            let schema = format!(r#"{{"{name}":{{"default":{json},"type":"{kind}"}}}}"#);
+            assert!(form.text().contains(&schema), "{}", form.text());
+            let content = form.default_content().map(|it| it.to_string());
+            assert_eq!(content, Some(format!(r#"{{"{name}":{json}}}"#)));
+        }
     }
 }
 
@@ -277,7 +325,6 @@ fn an_answer_is_printed_in_one_line() {
         is(r#"{"a":"y","b":"x"}"#)
     );
     assert_eq!(printed(&[], json!({}), Printed::Bare), None);
-    assert_eq!(printed(&[], Value::Null, Printed::Json), is("{}"));
     assert_eq!(right(&[]).printed(None, Printed::Json), is("{}"));
 }
 
@@ -298,7 +345,8 @@ fn a_number_is_printed_as_it_was_answered() {
 #[test]
 fn what_cannot_be_chosen_or_is_no_type_is_refused() {
     for (line, words) in [
-        (&["--text", "--several"][..], "--several needs --choice"),
+        (&["--several"][..], "--several needs --choice"),
+        (&["--text", "--several"], "--several needs --choice"),
         (
             &["--field", "f:a|b", "--several"],
             "--several needs --choice",
