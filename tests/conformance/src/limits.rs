@@ -7,6 +7,10 @@ pub(crate) const PATIENCE_MS: u64 = 60_000;
 /// After how long a job ends that nobody answers, since a check has failed: later than all steps of any check give up.
 pub(crate) const UNANSWERED_MS: u64 = 10 * PATIENCE_MS;
 
+/// How long no host runs where something has to happen meanwhile, in milliseconds. That takes a second; the rest is for
+/// busy machines, so that being late is told from waiting for the next host.
+pub(crate) const ALONE_MS: u64 = 9_000;
+
 /// The pause between two looks at what nothing announces, such as output. Short beside what is waited for.
 pub(crate) const LOOK_MS: u64 = 25;
 

@@ -97,10 +97,14 @@ enum Fault {
     LosesLongAnswers,
     /// Percentages are tens.
     RoundsReports,
+    /// After its grace a job is killed by a host that somebody asks about it, and by nobody else.
+    KillsByItself,
+    /// An answer is handed on by the host that took it, when somebody asks it about the job.
+    AnswersLater,
 }
 
 /// Each fault, and the checks that have to find it.
-const FAULTS: [(Fault, &[&str]); 42] = [
+const FAULTS: [(Fault, &[&str]); 44] = [
     (Fault::AllowsSecondStart, &["jobs/once"]),
     (Fault::ForgetsEarlyStops, &["jobs/stopped-before-start"]),
     (Fault::TakesStatusForSignal, &["jobs/exit-status"]),
@@ -160,6 +164,8 @@ const FAULTS: [(Fault, &[&str]); 42] = [
     (Fault::TellsTooMany, &["jobs/question-limit"]),
     (Fault::LosesLongAnswers, &["jobs/answer-limit"]),
     (Fault::RoundsReports, &["jobs/reports"]),
+    (Fault::KillsByItself, &["jobs/stop-lasts"]),
+    (Fault::AnswersLater, &["jobs/answer-lasts"]),
 ];
 
 /// Each fault, with one of the checks that have to find it.

@@ -2,17 +2,27 @@
 //!
 //! How a job asks is the host's own matter, so the driver gives the programs: see `need` in `wit/conformance.wit`.
 
-use super::{Spec, StopReason, output, plausible, progress, shell, start, stop, wit, written};
+use super::{
+    Spec, StopReason, happened_alone, leave_alone, output, plausible, progress, shell, start, stop,
+    wit, written,
+};
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, breach, ensure, same};
 use crate::limits::{
-    ANSWER_BYTES_MAX, FORM_BYTES_MAX, KEY_CHARS_MAX, QUESTIONS_MAX, UNANSWERED_MS,
+    ALONE_MS, ANSWER_BYTES_MAX, FORM_BYTES_MAX, KEY_CHARS_MAX, QUESTIONS_MAX, UNANSWERED_MS,
 };
 use crate::run::Run;
 
 use wit::Question;
 
 const NEEDS: &[Need] = &[Need::Processes, Need::Questions];
+
+const LASTING_NEEDS: &[Need] = &[
+    Need::Processes,
+    Need::Questions,
+    Need::LastingStore,
+    Need::LastingJobs,
+];
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -78,18 +88,25 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "jobs/question-lasts",
         promise: "A question stays open across a restart, with its key, and can be answered after it.",
-        needs: &[
-            Need::Processes,
-            Need::Questions,
-            Need::LastingStore,
-            Need::LastingJobs,
-        ],
+        needs: LASTING_NEEDS,
         steps: &[
             Step::Do(|run| begin(run, ASKS_ONCE)),
             Step::Do(remember_question),
             Step::Restart { ms: 0 },
             Step::Do(answer_remembered),
             Step::Do(|run| end(run, "later\n")),
+        ],
+    },
+    Check {
+        name: "jobs/answer-lasts",
+        promise: "An answer reaches who asked, whatever becomes of the host that took it.",
+        needs: LASTING_NEEDS,
+        steps: &[
+            Step::Do(|run| begin(run, ASKS_ONCE)),
+            Step::Do(answer_and_leave),
+            Step::Restart { ms: ALONE_MS },
+            Step::Do(judge_answered),
+            Step::Do(|run| end(run, "yes\n")),
         ],
     },
     Check {
@@ -324,6 +341,24 @@ fn answer_remembered(run: &mut Run) -> Result<(), Halt> {
         run.remembered(),
     )?;
     answer(&run.job(0), &question.key, "later")
+}
+
+fn answer_and_leave(run: &mut Run) -> Result<(), Halt> {
+    let key = the_question(run, "which one?")?.key;
+    answer(&run.job(0), &key, "yes")?;
+    leave_alone(run);
+    Ok(())
+}
+
+fn judge_answered(run: &mut Run) -> Result<(), Halt> {
+    let id = run.job(0);
+    // Looked at first: where the answer is lost, there is nothing to wait for.
+    let open = progress(&id)?.questions;
+    same("its questions after the restart", &open, &Vec::new())?;
+    written(&id, "yes\n")?;
+    let fragments = output(&id)?.fragments;
+    let first = fragments.first().map_or(u64::MAX, |it| it.at);
+    happened_alone(run, "a job told what it had been answered", first)
 }
 
 fn judge_first_report(run: &mut Run) -> Result<(), Halt> {

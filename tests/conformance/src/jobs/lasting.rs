@@ -1,11 +1,13 @@
 //! A job is independent of every host.
 
 use super::{
-    Spec, StartErrorKind, StopCause, StopReason, ended_by_itself, exited, not_startable, outcome,
-    output, progress, shell, start, stop, stopped, written,
+    Spec, StartErrorKind, StopCause, StopReason, ended_by_itself, exited, happened_alone,
+    leave_alone, not_startable, outcome, output, progress, shell, signalled, start, stop, stopped,
+    stubborn, written,
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, ensure, same};
+use crate::limits::ALONE_MS;
 use crate::run::Run;
 
 const NEEDS: &[Need] = &[Need::Processes, Need::LastingStore, Need::LastingJobs];
@@ -51,6 +53,17 @@ pub(super) const CHECKS: &[Check] = &[
             Step::Do(start_limited),
             Step::Restart { ms: 9_000 },
             Step::Do(judge_limited),
+        ],
+    },
+    Check {
+        name: "jobs/stop-lasts",
+        promise: "A job that was asked to stop is killed after its grace, whatever becomes of the host that asked it.",
+        needs: NEEDS,
+        steps: &[
+            Step::Do(start_stubborn),
+            Step::Do(stop_stubborn),
+            Step::Restart { ms: ALONE_MS },
+            Step::Do(judge_stubborn),
         ],
     },
     Check {
@@ -151,6 +164,24 @@ fn judge_limited(run: &mut Run) -> Result<(), Halt> {
     })?;
     let stdout = output(&run.job(0))?.of(super::Stream::Stdout);
     same("its output", stdout.as_slice(), b"up\nbye\n".as_slice())
+}
+
+fn start_stubborn(run: &mut Run) -> Result<(), Halt> {
+    start(&run.job(0), &stubborn(1_000))
+}
+
+fn stop_stubborn(run: &mut Run) -> Result<(), Halt> {
+    let id = run.job(0);
+    written(&id, "up\n")?;
+    stop(&id, StopReason::Cancelled)?;
+    leave_alone(run);
+    Ok(())
+}
+
+fn judge_stubborn(run: &mut Run) -> Result<(), Halt> {
+    let outcome = stopped(&run.job(0), StopCause::Cancelled)?;
+    same("how it ended", &outcome.end, &signalled("SIGKILL"))?;
+    happened_alone(run, "a job that was stopped ended", outcome.ended_at)
 }
 
 fn stop_unknown(run: &mut Run) -> Result<(), Halt> {

@@ -15,7 +15,7 @@ mod whole;
 use crate::bindings::backburner::server::jobs as wit;
 use crate::check::Check;
 use crate::expect::{Halt, breach, ensure, same, shown};
-use crate::limits::{CLOCK_ERROR_MS, READ_BYTES_MAX};
+use crate::limits::{ALONE_MS, CLOCK_ERROR_MS, READ_BYTES_MAX};
 use crate::run::Run;
 
 use wit::{
@@ -57,6 +57,14 @@ fn program(words: &[&str]) -> Spec {
     Spec {
         command: Command::Program(words.iter().map(|word| (*word).to_owned()).collect()),
         ..shell("")
+    }
+}
+
+/// A job that does not end when it is asked to, which has to be killed after this grace.
+fn stubborn(grace_ms: u64) -> Spec {
+    Spec {
+        grace_ms,
+        ..shell("trap '' TERM; echo up; while :; do sleep 0.05; done")
     }
 }
 
@@ -240,6 +248,21 @@ impl Output {
             follows
         })
     }
+}
+
+/// Keeps until when no host runs after this step, where the next one is a restart of [`ALONE_MS`].
+fn leave_alone(run: &mut Run) {
+    run.remember(run.now().saturating_add(ALONE_MS).to_string());
+}
+
+/// What was promised has to have happened by itself, before the next host began.
+fn happened_alone(run: &Run, what: &str, at: u64) -> Result<(), Halt> {
+    let until = run.remembered().parse().unwrap_or(0);
+    ensure(at < until, || {
+        format!(
+            "{what} at {at} ms since 1970, when the next host had begun: none ran until {until}"
+        )
+    })
 }
 
 /// A time that the host gave has to be one of this check's.

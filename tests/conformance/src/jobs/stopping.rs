@@ -2,7 +2,7 @@
 
 use super::{
     Spec, StopCause, StopReason, ended_by_itself, exited, outcome, output, progress, shell,
-    signalled, start, stop, stopped, written,
+    signalled, start, stop, stopped, stubborn, written,
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, ensure, same};
@@ -180,11 +180,7 @@ fn judge_polite(run: &mut Run) -> Result<(), Halt> {
 }
 
 fn start_stubborn(run: &mut Run) -> Result<(), Halt> {
-    let spec = Spec {
-        grace_ms: GRACE_MS,
-        ..shell("trap '' TERM; echo up; while :; do sleep 0.05; done")
-    };
-    start(&run.job(0), &spec)
+    start(&run.job(0), &stubborn(GRACE_MS))
 }
 
 fn stop_stubborn(run: &mut Run) -> Result<(), Halt> {

@@ -8,6 +8,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use backburner::jobs::{
     Command, End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Question, Report, Spec,
@@ -20,13 +21,16 @@ use super::Fault;
 use crate::asking::Asking;
 use crate::meeting::Meeting;
 
+/// How long a job has to end by itself where a host kills it and no supervisor.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// What all hosts of one subject have in common beside their files.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     /// Where two callers meet who start the same job.
     starts: Meeting,
-    /// The jobs that a host said to have stopped, and for which reason.
-    stopped: Mutex<BTreeMap<Uuid, StopReason>>,
+    /// The jobs that a host said to have stopped, since when, and for which reason.
+    stopped: Mutex<BTreeMap<Uuid, (Instant, StopReason)>>,
     /// Every question that was ever told.
     told: Mutex<Vec<Question>>,
     answers: AtomicUsize,
@@ -39,6 +43,8 @@ pub(super) struct Faulty {
     shared: Arc<Shared>,
     /// What this host started.
     started: Mutex<BTreeSet<Uuid>>,
+    /// What this host was given for jobs and has not handed on: whose it is, the question's key, and the answer.
+    untold: Mutex<Vec<(Uuid, String, String)>>,
 }
 
 impl Faulty {
@@ -49,6 +55,7 @@ impl Faulty {
             fault,
             shared,
             started: Mutex::default(),
+            untold: Mutex::default(),
         }
     }
 
@@ -66,7 +73,7 @@ impl Faulty {
             }
             Fault::KeepsFirstVariable => spec.environment.reverse(),
             Fault::TrimsInput => spec.stdin = spec.stdin.trim_end_matches('\0').to_owned(),
-            Fault::HasNoGrace => spec.grace_ms = 0,
+            Fault::HasNoGrace | Fault::KillsByItself => spec.grace_ms = 0,
             Fault::AlwaysHasGrace => spec.grace_ms = spec.grace_ms.max(2_000),
             Fault::IgnoresDirectory => spec.directory = None,
             Fault::KeepsLittle => spec.output_limit_bytes = spec.output_limit_bytes.min(1 << 16),
@@ -168,7 +175,7 @@ impl Faulty {
                 outcome.stopped = Some(StopCause::TimedOut);
             }
             (Fault::BlamesLateStops, _) => {
-                let stopped = self.stopped().get(&id).copied();
+                let stopped = self.stopped().get(&id).map(|(_, reason)| *reason);
                 outcome.stopped = stopped.map(StopCause::from).or(outcome.stopped);
             }
             _ => {}
@@ -190,7 +197,23 @@ impl Faulty {
         fragment
     }
 
-    fn stopped(&self) -> MutexGuard<'_, BTreeMap<Uuid, StopReason>> {
+    /// Does what a host of this kind does when somebody asks it about a job.
+    fn catch_up(&self, id: Uuid) -> Result<(), Failure> {
+        let stopped = self.stopped().get(&id).copied();
+        if let Some((since, reason)) = stopped
+            && self.has(Fault::KillsByItself)
+            && since.elapsed() >= GRACE
+        {
+            self.jobs.stop(id, reason)?;
+        }
+        let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, key, answer) in untold.drain(..) {
+            self.jobs.answer(id, &key, &answer)?;
+        }
+        Ok(())
+    }
+
+    fn stopped(&self) -> MutexGuard<'_, BTreeMap<Uuid, (Instant, StopReason)>> {
         let stopped = self.shared.stopped.lock();
         stopped.unwrap_or_else(PoisonError::into_inner)
     }
@@ -246,14 +269,15 @@ impl Jobs for Faulty {
         if self.has(Fault::ForgetsEarlyStops) && self.jobs.inspect(id)? == State::Unknown {
             return Ok(());
         }
-        self.stopped().insert(id, reason);
-        if self.has(Fault::PretendsToStop) {
+        self.stopped().insert(id, (Instant::now(), reason));
+        if self.has(Fault::PretendsToStop) || self.has(Fault::KillsByItself) {
             return Ok(());
         }
         self.jobs.stop(id, reason)
     }
 
     fn inspect(&self, id: Uuid) -> Result<State, Failure> {
+        self.catch_up(id)?;
         Ok(self.told(id, self.jobs.inspect(id)?))
     }
 
@@ -266,6 +290,11 @@ impl Jobs for Faulty {
             }
             Fault::LosesLongAnswers if answer.len() > 1 << 20 => Ok(()),
             Fault::LastAnswerWins if earlier == 0 => Ok(()),
+            Fault::AnswersLater => {
+                let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
+                untold.push((id, key.to_owned(), answer.to_owned()));
+                Ok(())
+            }
             Fault::ReusesKeys => match self.jobs.inspect(id)? {
                 State::Running(progress) => progress
                     .questions
@@ -301,6 +330,10 @@ impl Jobs for Faulty {
     fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
         if self.has(Fault::PretendsToStop) && self.was_stopped(id) {
             return Box::pin(std::future::ready(()));
+        }
+        if self.has(Fault::KillsByItself) && self.was_stopped(id) {
+            // Whoever waits has to ask then, or nobody kills it.
+            return Box::pin(tokio::time::sleep(GRACE));
         }
         self.jobs.ended(id)
     }
