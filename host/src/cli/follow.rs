@@ -1,13 +1,14 @@
 //! Waiting for a task's end, as a client does it: by asking again when the server tells that there is something new, and
 //! at the latest when it wants to be asked.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::client::{Client, Interruption};
-use super::task::{Status, Task};
+use super::task::Task;
 use super::terminal::{Progress, Telling};
 use super::{answer_command, question, terminal};
 
@@ -51,23 +52,24 @@ fn follow_showing(
     // task is asked for now and then.
     let filter = json!({"notifications": {"taskIds": [id]}});
     client.post("subscriptions/listen", filter)?;
-    // In a line of its own, since it is to be copied, and once for each time that the job asks.
-    let mut has_told = false;
+    let mut told = BTreeSet::new();
     loop {
         let task = Task::fetch(client, id)?;
         if task.status.is_terminal() {
             return Ok(Followed::Ended(Box::new(task)));
         }
-        let asks = task.status == Status::InputRequired;
-        if asks && !has_told {
+        // Once for each question, since a key is never used again.
+        let open = question::keys(&task.whole);
+        if !open.is_subset(&told) {
             progress.clear();
+            // In a line of its own, since it is to be copied.
             terminal::say(&format!("{}; answer by: {answer_command}", task.message()));
             if let Some(details) = question::details(&task.whole) {
                 terminal::say(&details);
             }
             progress.said(&task.message());
+            told.extend(open);
         }
-        has_told = asks;
         progress.show(&task.message());
         if let Err(interruption) = client.pause(interval(&task)) {
             return Ok(Followed::Left(interruption));

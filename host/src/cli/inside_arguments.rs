@@ -29,9 +29,9 @@ Output: the answer, in one line. Of one field, its value as it is, a number as i
 --json, JSON.
 
 Exit status:
-  0   the person accepted
+  0   the person accepted, or nobody answered by --deadline and there is a --default
   1   the person declined
-  2   the person dismissed the question, or nobody answered before --deadline
+  2   the person dismissed the question, or nobody answered by --deadline and there is no --default
   125 this is no job, the command line is wrong, or backburner itself failed
 
 Examples:

@@ -2,6 +2,7 @@
 //!
 //! *Source:* SEP-2663, Task Polling; MCP 2026-07-28, Elicitation.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
@@ -65,6 +66,16 @@ impl Question {
     fn in_short(&self) -> String {
         shortened(&one_line(&self.message), SHOWN_CHARS)
     }
+}
+
+/// The keys of the questions that a task asks.
+pub(super) fn keys(task: &Value) -> BTreeSet<String> {
+    let asked = task["inputRequests"].as_object();
+    asked
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| key.clone())
+        .collect()
 }
 
 /// What a person needs to know of a task's questions beside its status message: the page to open, and of several ones what

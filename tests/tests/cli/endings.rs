@@ -263,19 +263,15 @@ fn what_cannot_be_run_is_said_on_standard_error_with_status_125() {
 #[test]
 fn a_job_that_is_lost_at_once_is_named() {
     let dir = TestDir::new();
-    // It is known within a fraction of a second; on a machine that is too busy the task is named before.
-    until(PATIENCE, "it to be known in time", || {
-        let run = backburner(&dir, &["run", "kill -KILL $PPID; sleep 60"]);
-        assert_eq!(run.status, Some(125), "{run:?}");
-        let Some((_, named)) = run.stderr.split_once("backburner: task ") else {
-            return Err(run.stderr);
-        };
-        let (id, why) = named.split_once(" failed: ").expect("the words are ours");
-        assert!(
-            why.starts_with("the process that supervised the job was killed"),
-            "{why}"
-        );
-        assert_eq!(show_json(&dir, id)["status"], "failed");
-        Ok(())
-    });
+    let run = backburner(&dir, &["run", "kill -KILL $PPID; sleep 60"]);
+    assert_eq!(run.status, Some(125), "{run:?}");
+    // On a machine that is too busy for a direct answer, its id is told before, as that of any task.
+    let direct = run.stderr.split_once("backburner: task ");
+    let id = match direct.and_then(|(_, named)| named.split_once(" failed: ")) {
+        Some((id, _why)) => id.to_owned(),
+        None => task_id(&run),
+    };
+    let why = "the process that supervised the job was killed";
+    assert!(run.stderr.contains(why), "{run:?}");
+    assert_eq!(show_json(&dir, &id)["status"], "failed");
 }

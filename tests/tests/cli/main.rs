@@ -13,6 +13,7 @@ mod unread;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Output, Stdio};
 
 use backburner_tests::{PATIENCE, TestDir, binary, program, until};
@@ -51,48 +52,66 @@ fn backburner_reading(dir: &TestDir, arguments: &[&str], input: impl AsRef<[u8]>
 
 /// The program, whose job asks one thing: that is declined when it is said.
 fn declining(dir: &TestDir, arguments: &[&str]) -> Done {
-    let path = dir.path().join("stderr");
-    let said = || fs::read_to_string(&path).expect("it prints UTF-8");
-    let mut command = program();
-    command.arg("--data-dir").arg(dir.data()).args(arguments);
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(File::create(&path).expect("the test's directory can be written"))
-        .spawn()
-        .expect("the binary can be started");
-    let run = Followed(Some(child));
-    // The last words of what is said of it.
-    let is_asked = |said: &str| {
-        let how = said.split_once("; answer by: ");
-        how.is_some_and(|(_, how)| how.contains('\n'))
-    };
-    let asked = until(PATIENCE, "the question to be said", || {
-        Some(said()).filter(|said| is_asked(said)).ok_or_else(said)
-    });
+    let run = Followed::start(dir, arguments);
+    let asked = run.says_how_to_answer(1);
     let declined = backburner(dir, &["answer", &task_id_in(&asked), "--decline"]);
     assert_eq!(declined.status, Some(0), "{declined:?}");
-    let output = run.end();
-    Done {
-        stderr: said(),
-        ..done(output)
-    }
+    run.end()
 }
 
 /// A run in the background, which is killed where the test fails.
-struct Followed(Option<Child>);
+struct Followed {
+    child: Option<Child>,
+    stderr: PathBuf,
+}
 
 impl Followed {
+    fn start(dir: &TestDir, arguments: &[&str]) -> Self {
+        let stderr = dir.path().join("stderr");
+        let mut command = program();
+        command.arg("--data-dir").arg(dir.data()).args(arguments);
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&stderr).expect("the test's directory can be written"))
+            .spawn()
+            .expect("the binary can be started");
+        Self {
+            child: Some(child),
+            stderr,
+        }
+    }
+
+    /// What it has said so far.
+    fn said(&self) -> String {
+        fs::read_to_string(&self.stderr).expect("it prints UTF-8")
+    }
+
+    /// Waits until it has said so many times how to answer, and gives what it has said by then.
+    fn says_how_to_answer(&self, times: usize) -> String {
+        until(PATIENCE, "the question to be said", || {
+            let said = self.said();
+            // The last words of what is said of it.
+            let how = said.match_indices("; answer by: ").nth(times - 1);
+            let is_whole = how.is_some_and(|(at, _)| said[at..].contains('\n'));
+            if is_whole { Ok(said) } else { Err(said) }
+        })
+    }
+
     /// Waits for its end.
-    fn end(mut self) -> Output {
-        let child = self.0.take().expect("it is taken once");
-        child.wait_with_output().expect("it can be waited for")
+    fn end(mut self) -> Done {
+        let child = self.child.take().expect("it is taken once");
+        let output = child.wait_with_output().expect("it can be waited for");
+        Done {
+            stderr: self.said(),
+            ..done(output)
+        }
     }
 }
 
 impl Drop for Followed {
     fn drop(&mut self) {
-        if let Some(mut child) = self.0.take() {
+        if let Some(mut child) = self.child.take() {
             // Both fail only where it has ended, which is as good.
             let _ = child.kill();
             let _ = child.wait();

@@ -8,7 +8,7 @@ use backburner_tests::{PATIENCE, TestDir, binary, children, collect, until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{backburner, declining, show_json};
+use super::{Followed, backburner, declining, show_json, task_id_in};
 
 /// Starts a job that asks this, and gives its id. Where nobody answers, as the test has failed, it ends all the same.
 fn start(dir: &TestDir, question: &str) -> String {
@@ -428,6 +428,25 @@ fn a_run_says_how_to_answer() {
         "{run:?}"
     );
     assert_eq!(run.stderr.matches("Sure?").count(), 1, "once: {run:?}");
+}
+
+#[test]
+fn a_run_says_each_question_also_while_another_one_is_open() {
+    let dir = TestDir::new();
+    let (program, gate) = (binary(), dir.path().join("gate"));
+    let (ask, gate) = (format!("'{}' ask", program.display()), gate.display());
+    let second = format!("while [ ! -e '{gate}' ]; do sleep 0.05; done; {ask} 'And b?'");
+    let line = format!("{ask} 'Delete a?' & {second}; wait");
+    let run = Followed::start(&dir, &["run", "--quiet", "--timeout", "10m", &line]);
+    let asked = run.says_how_to_answer(1);
+    assert!(!asked.contains("And b?"), "{asked}");
+    std::fs::write(gate.to_string(), "").expect("the test's directory can be written");
+    let asked = run.says_how_to_answer(2);
+    assert!(asked.contains("  And b?"), "behind its key: {asked}");
+    let cancelled = backburner(&dir, &["cancel", &task_id_in(&asked)]);
+    assert_eq!(cancelled.status, Some(0), "{cancelled:?}");
+    let run = run.end();
+    assert_eq!(run.stderr.matches("; answer by: ").count(), 2, "{run:?}");
 }
 
 #[test]
