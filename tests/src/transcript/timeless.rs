@@ -1,12 +1,12 @@
 //! What a message has in common with the same one of another host: all of its bytes but for what no two plays have alike,
-//! and two sentences that only the native host says. The README has the list of what is left out; [`PATTERNS`] is it.
+//! and three sentences that only the native host says. The README has the list of what is left out; [`PATTERNS`] is it.
 
 use super::matching::{is_time, is_uuid};
 
 /// A pattern: how many bytes at the beginning of a text it covers, and what is written instead.
 type Pattern = fn(&str) -> Option<(usize, &'static str)>;
 
-const PATTERNS: [Pattern; 10] = [
+const PATTERNS: [Pattern; 11] = [
     id,
     state,
     key,
@@ -16,6 +16,7 @@ const PATTERNS: [Pattern; 10] = [
     duration,
     progress,
     show_command,
+    answer_command,
     run_command,
 ];
 
@@ -138,6 +139,18 @@ fn show_command(text: &str) -> Option<(usize, &'static str)> {
         .then_some((length + end.len(), ""))
 }
 
+/// How a question is answered by a client that cannot ask: with `backburner answer`, which the native host alone has.
+fn answer_command(text: &str) -> Option<(usize, &'static str)> {
+    const WORD: &str = "<answered>";
+    let elsewhere = "it is answered by a client that declares the capability `elicitation`";
+    if text.starts_with(elsewhere) {
+        return Some((elsewhere.len(), WORD));
+    }
+    let begin = "a person answers it in a terminal by `";
+    let (command, _) = text.strip_prefix(begin)?.split_once('`')?;
+    Some((begin.len() + command.len() + "`".len(), WORD))
+}
+
 /// The words that tell of `backburner run`, which the native host alone has.
 fn run_command(text: &str) -> Option<(usize, &'static str)> {
     let (begin, end) = (": with `", "` and the command");
@@ -222,6 +235,15 @@ mod tests {
             "Ask.",
         );
         check("Ask. `a` shows more.", "Ask. `a` shows more.");
+        let answered = "Which?; <answered>; more";
+        check(
+            "Which?; a person answers it in a terminal by `a answer 1`; more",
+            answered,
+        );
+        check(
+            "Which?; it is answered by a client that declares the capability `elicitation`; more",
+            answered,
+        );
         check(
             "in a terminal: with `a/backburner run` and the command, where",
             "in a terminal, where",
