@@ -419,6 +419,16 @@ fn a_call_that_is_told_a_percentage_which_stands_still() {
     world.clock += 1_000;
     assert!(host.wake(&mut world).is_empty());
     assert!(last_progress(&host) > 40.999, "{:?}", host.told);
+    // And another one all of it, behind which there is nothing.
+    let (mut world, mut host, _) = standing();
+    let all = CALL_STANDING_THOUSANDTHS.replace("40,\"thousandths\":999", "100");
+    assert_ne!(all, CALL_STANDING_THOUSANDTHS);
+    let pending = host.pending.get_mut("1").expect("it waits");
+    pending.ticket = all;
+    let told = host.told.len();
+    world.clock += 1_000;
+    assert!(host.wake(&mut world).is_empty());
+    assert_eq!(host.told.len(), told, "{:?}", host.told);
 }
 
 #[test]

@@ -63,10 +63,10 @@ fn follow_showing(
         if !open.is_subset(&told) {
             progress.clear();
             // In a line of its own, since it is to be copied.
-            terminal::say(&format!("{}; answer by: {answer_command}", task.message()));
-            if let Some(details) = question::details(&task.whole) {
-                terminal::say(&details);
-            }
+            let how = format!("{}; answer by: {answer_command}", task.message());
+            let details = question::details(&task.whole);
+            let lines: Vec<String> = [Some(how), details].into_iter().flatten().collect();
+            terminal::say(&lines.join("\n"));
             progress.said(&task.message());
             told.extend(open);
         }

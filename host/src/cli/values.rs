@@ -42,7 +42,7 @@ pub(super) fn field(text: &str) -> Result<(String, String), String> {
 /// Reads what a person calls a task, without blanks around it, which nobody would see in what is said of the task. A line
 /// break is no blank: with one these are two lines.
 pub(super) fn label(text: &str) -> Result<String, String> {
-    let text = text.trim_matches(|it: char| it.is_whitespace() && !it.is_control());
+    let text = text.trim_matches(|it: char| it.is_whitespace() && !['\n', '\r'].contains(&it));
     let is_short = text.chars().count() <= LABEL_CHARS;
     if text.is_empty() || text.contains(char::is_control) || !is_short {
         return Err(format!(

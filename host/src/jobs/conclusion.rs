@@ -5,9 +5,9 @@
 //! A job runs as the same user and can write here what it likes, so an outcome means something only where nobody but us
 //! can have had a reason to write it. A supervisor writes its own into the reserve, gives it the second name and takes the
 //! first one away, all of it while it holds `alive`: who sees that held believes nothing that is written. A burial writes
-//! that the job was lost, into the reserve where the disk is full, and takes the reserve away as the last thing too. So an outcome beside a reserve has been told to nobody. It is
-//! true where it is the reserve itself, or a loss: whoever wrote it was killed before the last step. Any other one is the
-//! job's own work.
+//! that the job was lost, into the reserve where the disk is full, and takes the reserve away as the last thing too. So an
+//! outcome beside a reserve has been told to nobody. It is true where it is the reserve itself, or a loss: whoever wrote it
+//! was killed before the last step. Any other one is the job's own work.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};

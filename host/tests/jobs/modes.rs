@@ -28,7 +28,7 @@ fn a_job_that_closes_what_its_end_is_written_to_ends_as_its_supervisor_says() {
         "mkdir outcome.json; chmod 0 outcome.json",
         "chmod 0 outcome.reserve",
         "chmod 0 alive",
-        "chmod 0 alive control spec.jsonl out-* idx-*",
+        "echo x; until [ -e out-00000000000000000000 ]; do sleep 0.01; done; chmod 0 alive control spec.jsonl out-* idx-*",
         "echo x >outcome.json; chmod 0 *",
         "echo x >outcome.json; chmod 500 .",
         "chmod 0 .",

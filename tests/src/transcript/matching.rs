@@ -180,7 +180,7 @@ fn is_state(text: &str) -> bool {
 }
 
 /// Whether `text` may be the key of a question.
-fn is_key(text: &str) -> bool {
+pub(super) fn is_key(text: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=64).contains(&text.len()) && text.bytes().all(is_fit)
 }

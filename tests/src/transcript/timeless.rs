@@ -1,7 +1,7 @@
 //! What a message has in common with the same one of another host: all of its bytes but for what no two plays have alike,
 //! and three sentences that only the native host says. The README has the list of what is left out; [`PATTERNS`] is it.
 
-use super::matching::{is_time, is_uuid};
+use super::matching::{is_key, is_time, is_uuid};
 
 /// A pattern: how many bytes at the beginning of a text it covers, and what is written instead.
 type Pattern = fn(&str) -> Option<(usize, &'static str)>;
@@ -20,9 +20,8 @@ const PATTERNS: [Pattern; 11] = [
     run_command,
 ];
 
-/// How long a UUID, the key of a job's question and a moment are, in bytes.
+/// How long a UUID and a moment are, in bytes.
 const ID_BYTES: usize = 36;
-const KEY_BYTES: usize = 13;
 const TIME_BYTES: usize = 24;
 
 /// Where a number stands that no two plays have alike, and what is written instead of both.
@@ -70,11 +69,8 @@ fn state(text: &str) -> Option<(usize, &'static str)> {
 /// The key of the only question: it is another one each time.
 fn key(text: &str) -> Option<(usize, &'static str)> {
     let begin = "\"inputRequests\":{\"";
-    let key = text.strip_prefix(begin)?.get(..KEY_BYTES)?;
-    let is_key = key
-        .bytes()
-        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    is_key.then_some((begin.len() + KEY_BYTES, "\"inputRequests\":{\"<key>"))
+    let (key, _) = text.strip_prefix(begin)?.split_once('"')?;
+    is_key(key).then_some((begin.len() + key.len(), "\"inputRequests\":{\"<key>"))
 }
 
 fn measure(text: &str) -> Option<(usize, &'static str)> {
@@ -200,7 +196,7 @@ mod tests {
             r#"{"requestState":"<state>","id":1}"#,
         );
         check(
-            r#"{"inputRequests":{"00004nzq4dara":{"method":"x"}}}"#,
+            r#"{"inputRequests":{"00004nzq4dara-77":{"method":"x"}}}"#,
             r#"{"inputRequests":{"<key>":{"method":"x"}}}"#,
         );
     }

@@ -54,6 +54,14 @@ fn the_first_command_shows_progress_and_the_result_and_how_to_fetch_it_again() {
     // Where lines stay, not each state gets one, and on a busy machine the first one comes before the first step.
     let steps: Vec<usize> = (1..=3).filter_map(shown).collect();
     assert!(steps.is_sorted(), "{run:?}");
+    let is_whole = |line: &str| {
+        let ends = (1..=3).map(progress).chain(["; no output yet".to_owned()]);
+        ends.into_iter().any(|end| line.ends_with(&end))
+    };
+    let whole = lines
+        .iter()
+        .all(|line| !is_progress(line) || is_whole(line));
+    assert!(whole, "each says what was written last: {run:?}");
     let begun = first(&is_progress);
     let ended = first(&|line| line.starts_with("exit code 0"));
     assert!(begun.is_some() && ended > begun, "{run:?}");

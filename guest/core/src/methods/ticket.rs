@@ -121,7 +121,10 @@ impl Reported {
             },
         };
         // Also of what stands still: after months of it a step is too small for a floating-point number.
-        let is_further = |it: &Told| it.number() > told.number();
+        let is_further = |it: &Told| {
+            let is_below_all = it.measure == Measure::Seconds || it.number() < 100.0;
+            is_below_all && it.number() > told.number()
+        };
         percent
             .filter(is_further)
             .or(Some(otherwise).filter(is_further))
