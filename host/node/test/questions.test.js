@@ -148,10 +148,16 @@ test('a report is a percentage, a text or both, as in the native program', () =>
 
 test('an answer that cannot be printed is no refusal', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const id = await client.run(`${PROGRAM} ask Which --text > /dev/full; echo ended with $?`);
-  const [key = ''] = Object.keys(await asked(client, id));
-  await answer(client, id, key, { action: 'accept', content: { answer: 'a' } });
-  assert.match((await client.endedTask(id)).result.content[0].text, /ENOSPC[^]*ended with 125/);
+  for (const [streams, said] of /** @type {const} */ ([
+    ['> /dev/full', /ENOSPC[^]*ended with 125/],
+    ['> /dev/full 2>&1', /ended with 125/],
+    ['> /dev/full 2>&-', /ended with 125/],
+  ])) {
+    const id = await client.run(`${PROGRAM} ask Which --text ${streams}; echo ended with $?`);
+    const [key = ''] = Object.keys(await asked(client, id));
+    await answer(client, id, key, { action: 'accept', content: { answer: 'a' } });
+    assert.match((await client.endedTask(id)).result.content[0].text, said, streams);
+  }
 });
 
 test('a form has what the options say', () => {

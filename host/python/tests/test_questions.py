@@ -113,12 +113,11 @@ class Asking(DirectoryCase):
 
     def test_an_answer_that_cannot_be_printed_is_no_refusal(self) -> None:
         server = self.server()
-        lines = [f"{PROGRAM} ask {it}; echo ended with $?" for it in ("Which --text > /dev/full", "What --text >&-")]
-        for line in lines:
-            id = server.start(line)
+        for streams in ("> /dev/full", ">&-", "> /dev/full 2>&1", ">&- 2>&-", "> /dev/full 2>&-"):
+            id = server.start(f"{PROGRAM} ask Which --text {streams}; echo ended with $?")
             (key,) = server.asked(id)
             server.answer(id, key, {"action": "accept", "content": {"answer": "a"}})
-            self.assertIn("ended with 125", server.text(id))
+            self.assertIn("ended with 125", server.text(id), streams)
 
     def test_a_question_is_withdrawn_when_its_asker_ends(self) -> None:
         server, gate = self.server(), self.gate()
@@ -146,12 +145,11 @@ class CommandLine(DirectoryCase):
     """`ask` and `progress` as a person types them."""
 
     def refuse(self, status: int, words: str, *arguments: str, **variables: str) -> None:
-        environment = {name: value for name, value in os.environ.items() if name != "BACKBURNER_TASK_ID"}
         ran = subprocess.run(
             [sys.executable, "-m", "backburner_host", *arguments],
             capture_output=True,
             text=True,
-            env=environment | variables,
+            env=_outside() | variables,
             cwd=HERE,
             check=False,
         )
@@ -164,6 +162,11 @@ class CommandLine(DirectoryCase):
         ghost = {"BACKBURNER_DIR": str(self.directory), "BACKBURNER_TASK_ID": new_id()}
         self.refuse(125, "no job that runs", "ask", "a", **ghost)
         self.refuse(125, "backburner-host", "progress", "1", **ghost | {"BACKBURNER_TASK_ID": "../x"})
+
+    def test_what_is_wrong_is_not_said_in_the_place_of_the_answer(self) -> None:
+        words = ["sh", "-c", f"{PROGRAM} ask a 2>&-"]
+        ran = subprocess.run(words, stdout=subprocess.PIPE, env=_outside(), cwd=HERE, check=False)
+        self.assertEqual((ran.returncode, ran.stdout), (125, b""))
 
     def test_what_is_wrong_is_refused_in_words(self) -> None:
         for wrong, words in [
@@ -432,3 +435,8 @@ class Files(DirectoryCase):
 
 def _record(content: object) -> str:
     return json.dumps({"format": 1, "content": content})
+
+
+def _outside() -> dict[str, str]:
+    """The environment of what is no process of a job."""
+    return {name: value for name, value in os.environ.items() if name != "BACKBURNER_TASK_ID"}
