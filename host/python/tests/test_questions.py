@@ -73,7 +73,7 @@ class Asking(DirectoryCase):
         id = first.start(f"{PROGRAM} ask 'Which?' {fields} --deadline 1h30m; echo ended with $?")
         ((key, question),) = first.asked(id).items()
         self.assertEqual(question["method"], "elicitation/create")
-        until_when = r"\AWhich\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there is no answer\)\Z"
+        until_when = r"\AWhich\?\n\(if nobody answers by 2.* UTC, 1 h 30 min after this was asked, there is no answer\)\Z"
         self.assertRegex(question["params"]["message"], until_when)
         schema = question["params"]["requestedSchema"]
         self.assertEqual((list(schema["properties"]), schema["required"]), (["where", "note"], ["where"]))
@@ -225,16 +225,29 @@ class Forms(unittest.TestCase):
         noon_ms = 1_785_240_000_500
         for ms, words in [
             (600_000, "2026-07-28 12:10:00 UTC, 10 min"),
-            (90_000, "2026-07-28 12:01:30 UTC, 90 s"),
-            (5_400_000, "2026-07-28 13:30:00 UTC, 90 min"),
+            (90_000, "2026-07-28 12:01:30 UTC, 1 min 30 s"),
+            (5_400_000, "2026-07-28 13:30:00 UTC, 1 h 30 min"),
             (7_200_000, "2026-07-28 14:00:00 UTC, 2 h"),
             (172_800_000, "2026-07-30 12:00:00 UTC, 2 d"),
             (700, "2026-07-28 12:00:01 UTC, 700 ms"),
-            (60_250, "2026-07-28 12:01:00 UTC, 60250 ms"),
+            (60_250, "2026-07-28 12:01:00 UTC, 1 min 0.25 s"),
         ]:
             note = f"\n(if nobody answers by {words} after this was asked, there is no answer)"
             self.assertEqual(form.until_when(ms, noon_ms), note)
         self.assertEqual(json.loads(Form("m", [], "\nn").text)["message"], "m\nn")
+
+    def test_a_deadline_is_said_in_all_its_units(self) -> None:
+        for ms, words in {
+            1: "1 ms",
+            999: "999 ms",
+            1_000: "1 s",
+            10_000: "10 s",
+            60_250: "1 min 0.25 s",
+            3_600_500: "1 h 0.5 s",
+            93_784_005: "1 d 2 h 3 min 4.005 s",
+            172_800_000: "2 d",
+        }.items():
+            self.assertEqual(durations.lasting(ms), words)
 
     def test_a_message_that_is_too_long_is_told_how_long_it_may_be(self) -> None:
         Form("ä" * 3990, [], "n" * 10)
