@@ -73,7 +73,9 @@ class Asking(DirectoryCase):
         id = first.start(f"{PROGRAM} ask 'Which?' {fields} --deadline 1h30m; echo ended with $?")
         ((key, question),) = first.asked(id).items()
         self.assertEqual(question["method"], "elicitation/create")
-        until_when = r"\AWhich\?\n\(if nobody answers by 2.* UTC, 1 h 30 min after this was asked, there is no answer\)\Z"
+        until_when = (
+            r"\AWhich\?\n\(if nobody answers by 2.* UTC, 1 h 30 min after this was asked, there is no answer\)\Z"
+        )
         self.assertRegex(question["params"]["message"], until_when)
         schema = question["params"]["requestedSchema"]
         self.assertEqual((list(schema["properties"]), schema["required"]), (["where", "note"], ["where"]))
