@@ -72,9 +72,15 @@ async function open(dataDir, config) {
   const path = resolve(dataDir);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const store = new SqliteStore(join(path, 'node.db'));
-  const jobs = new ProcessJobs(join(path, 'node-jobs'));
-  const code = await loadServer();
-  return { component: new Component({ code, store, jobs, config, log: console.error }), jobs, store };
+  try {
+    const jobs = new ProcessJobs(join(path, 'node-jobs'));
+    const code = await loadServer();
+    return { component: new Component({ code, store, jobs, config, log: console.error }), jobs, store };
+  } catch (error) {
+    // It may be somebody else's process, which goes on.
+    store.close();
+    throw error;
+  }
 }
 
 /**
