@@ -19,6 +19,7 @@ export class Output {
   #waiting;
   /** Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed write. */
   #isBroken = false;
+  #isGivenUp = false;
   /** Whether nobody waits for room any more. */
   isClosed = false;
 
@@ -60,9 +61,15 @@ export class Output {
     this.#release();
   }
 
-  /** Resolves when everything has been taken, or nothing for too long. */
+  /** Has nobody wait for what has not been taken. */
+  giveUp() {
+    this.#isGivenUp = true;
+    this.#taken();
+  }
+
+  /** Resolves when everything has been taken, nothing for too long, or whoever waits gives up. */
   async flushed() {
-    for (let before = 0; this.#untaken > 0 && this.#untaken !== before; ) {
+    for (let before = 0; !this.#isGivenUp && this.#untaken > 0 && this.#untaken !== before; ) {
       before = this.#untaken;
       await this.#nextTaken(UNTAKEN_PATIENCE);
     }

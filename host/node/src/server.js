@@ -6,6 +6,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as passed } from 'node:timers/promises';
 
 import { Component } from './component.js';
 import { Connection } from './connection.js';
@@ -53,8 +54,7 @@ export async function serve({ dataDir, config, maxMessageBytes, input, output })
   try {
     await receiveAll(messages(source, lines), connection, client);
     connection.shutdown();
-    // Who asked this process to end does not wait for a client.
-    await Promise.race([client.flushed(), asked.then(() => passed(limits.ASKED_PATIENCE))]);
+    await flushed(client, asked);
   } finally {
     stopSweeping();
     stopListening();
@@ -72,9 +72,15 @@ async function open(dataDir, config) {
   const path = resolve(dataDir);
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const store = new SqliteStore(join(path, 'node.db'));
-  const jobs = new ProcessJobs(join(path, 'node-jobs'));
-  const code = await loadServer();
-  return { component: new Component({ code, store, jobs, config, log: console.error }), jobs, store };
+  try {
+    const jobs = new ProcessJobs(join(path, 'node-jobs'));
+    const code = await loadServer();
+    return { component: new Component({ code, store, jobs, config, log: console.error }), jobs, store };
+  } catch (error) {
+    // It may be somebody else's process, which goes on.
+    store.close();
+    throw error;
+  }
 }
 
 /**
@@ -103,8 +109,24 @@ function endWhenAsked(input, output, client) {
   return { asked, stopListening };
 }
 
-/** @param {number} ms */
-const passed = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+/**
+ * Waits until the client has taken everything, or for too long. No timer is left: it would keep the process.
+ *
+ * @param {Output} client
+ * @param {Promise<void>} asked
+ */
+async function flushed(client, asked) {
+  const over = new AbortController();
+  // Who asked this process to end does not wait for a client.
+  const late = asked.then(() => passed(limits.ASKED_PATIENCE, undefined, { signal: over.signal }));
+  try {
+    await Promise.race([client.flushed(), late]);
+  } finally {
+    // The race has taken what this rejects.
+    over.abort();
+    client.giveUp();
+  }
+}
 
 /**
  * Gives the connection one message after the other, each when the client has taken the replies so far: one that does

@@ -293,8 +293,9 @@ test('who takes the last messages slowly gets all of them, and who takes nothing
 test('a server that waits for a client that does not read ends when it is asked to', async (cx) => {
   const dataDir = temporaryDirectory(cx);
   const listeners = () => ['SIGTERM', 'SIGINT'].map((signal) => process.listenerCount(signal));
-  const before = listeners();
-  const took = async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+  const before = [listeners(), timers()];
+  const took = async (/** @type {(output: Slow) => void} */ afterwards) => {
     const input = new PassThrough();
     const output = new Slow(1 << 20);
     const served = serve({ dataDir, input, output });
@@ -304,14 +305,17 @@ test('a server that waits for a client that does not read ends when it is asked 
     assert.equal(await isServed(), false, 'its reply is not taken');
     const begun = Date.now();
     process.emit('SIGTERM');
+    await turns();
+    afterwards(output);
     await served;
     const duration = Date.now() - begun;
-    assert.deepEqual(listeners(), before, 'a signal is what it was before');
+    assert.deepEqual([listeners(), timers()], before, 'a signal is what it was before, and no timer keeps the process');
     return duration;
   };
+  await took((output) => output.take());
   // By itself it would wait for five seconds. A busy machine may need nearly as long for one, but not each time.
   let attempts = 0;
-  while ((await took()) > UNTAKEN_PATIENCE - 1000) assert.ok((attempts += 1) < 10);
+  while ((await took(() => undefined)) > UNTAKEN_PATIENCE - 1000) assert.ok((attempts += 1) < 10);
 });
 
 test('a client that hung up and reads late gets every reply whole', async (cx) => {

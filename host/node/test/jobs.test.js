@@ -1,13 +1,25 @@
 /** Jobs as processes, where the conformance kit does not reach: damaged files, and what a start leaves. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { ProcessJobs } from '../src/index.js';
 import { Damaged, checkedOutcome } from '../src/jobs/model.js';
-import { temporaryDirectory } from './support.js';
+import { look } from '../src/jobs/processes.js';
+import { eventually, temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
 /** @import { Command } from '../src/jobs/model.js' */
@@ -30,6 +42,12 @@ function jobsIn(cx) {
     started.push(id);
     return id;
   };
+  /** A job whose command runs: its supervisor has found what it needs in its directory. */
+  const running = async () => {
+    const id = start('sleep', '300');
+    await eventually('the record of its command', () => existsSync(join(path, id, 'started.json')) || undefined);
+    return id;
+  };
   /** A job that has ended, and the file that says how. */
   const ended = async () => {
     const id = start('true');
@@ -47,7 +65,7 @@ function jobsIn(cx) {
     const state = jobs.inspect(id);
     return state.tag === 'ended' ? state.val.stopped : undefined;
   };
-  return { jobs, path, start, ended, end, stopped };
+  return { jobs, path, start, running, ended, end, stopped };
 }
 
 test('a job whose outcome was damaged is lost with its files', async (cx) => {
@@ -58,6 +76,63 @@ test('a job whose outcome was damaged is lost with its files', async (cx) => {
     assert.deepEqual(end(id), { tag: 'lost', val: { kind: 'files' } }, damage);
     jobs.forget(id);
     assert.equal(jobs.inspect(id).tag, 'unknown');
+  }
+});
+
+test('whatever is damaged of a lost job it ends, nothing of it is left, and it can be deleted', async (cx) => {
+  const { jobs, path, start, end } = jobsIn(cx);
+  const origin = (/** @type {object} */ wrong) => (/** @type {string} */ job) => {
+    const file = join(job, 'origin.json');
+    const { format, content } = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ format, content: { ...content, ...wrong } }));
+  };
+  const out = (/** @type {string} */ job) => join(job, `out-${'0'.repeat(20)}`);
+  for (const [kind, damage] of /** @type {[string, (job: string) => void][]} */ ([
+    ['files', origin({ startedAt: 'x' })],
+    ['files', origin({ startedAt: -1 })],
+    ['files', origin({ monotonicMs: null })],
+    ['files', origin({ bootId: undefined })],
+    ['supervisor', (job) => copyFileSync(out(job), `${out(job).slice(0, -1)}1`)],
+    ['supervisor', (job) => copyFileSync(out(job), join(job, `out-${'9'.repeat(20)}`))],
+    ['supervisor', (job) => truncateSync(out(job), 2 ** 40)],
+    ['supervisor', (job) => writeFileSync(join(job, 'out-x'), '')],
+    ['supervisor', (job) => writeFileSync(join(job, 'out-00000000000000000NaN'), '')],
+    ['supervisor', (job) => symlinkSync(`${out(job).slice(0, -1)}1`, `${out(job).slice(0, -1)}1`)],
+    ['supervisor', (job) => writeFileSync(join(job, 'started.json'), '{"format":1,"content":{}}')],
+  ])) {
+    const id = start('sh', '-c', 'echo abc; exec sleep 300');
+    const job = join(path, id);
+    const pid = await eventually('its output', () => {
+      const isThere = existsSync(out(job)) && readFileSync(out(job), 'utf8') === 'abc\n';
+      return isThere ? Number(JSON.parse(readFileSync(join(job, 'started.json'), 'utf8')).content.pid) : undefined;
+    });
+    const supervisor = look(pid)?.parent ?? 0;
+    damage(job);
+    assert.equal(jobs.inspect(id).tag, 'running', String(damage));
+    process.kill(supervisor, 'SIGKILL');
+    await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+    assert.deepEqual(end(id), { tag: 'lost', val: { kind } }, String(damage));
+    assert.ok(look(pid)?.isZombie ?? true);
+    jobs.forget(id);
+    assert.equal(jobs.inspect(id).tag, 'unknown');
+  }
+});
+
+test('since when a job runs whose record was damaged is the same at each look', async (cx) => {
+  const { jobs, path, running } = jobsIn(cx);
+  const id = await running();
+  const progress = () => {
+    const state = jobs.inspect(id);
+    assert.ok(state.tag === 'running');
+    return state.val;
+  };
+  const { startedAt } = progress();
+  for (const damage of ['nonsense', '{"format":1,"content":{"startedAt":"x"}}']) {
+    writeFileSync(join(path, id, 'origin.json'), damage);
+    const first = progress();
+    assert.ok(Math.abs(Number(first.startedAt - startedAt)) < 60_000);
+    const second = await eventually('time to pass', () => (progress().runningMs > first.runningMs ? progress() : undefined));
+    assert.equal(second.startedAt, first.startedAt);
   }
 });
 
@@ -96,15 +171,16 @@ test('an outcome with other members than it has is damaged', () => {
 });
 
 test('whatever is put in the place of a request to stop is one', async (cx) => {
-  const { jobs, path, start, stopped } = jobsIn(cx);
+  const { jobs, path, running, stopped } = jobsIn(cx);
   for (const put of [
     (/** @type {string} */ stop) => symlinkSync('nonsense', stop),
     (/** @type {string} */ stop) => writeFileSync(stop, ''),
   ]) {
-    const id = start('sleep', '300');
+    const id = await running();
     put(join(path, id, 'stop'));
     const state = jobs.inspect(id);
-    assert.ok(state.tag === 'running' && state.val.stopping === 'cancelled');
+    // Its supervisor may have been about to look for one.
+    assert.equal(state.tag === 'running' ? state.val.stopping : state.tag === 'ended' && state.val.stopped, 'cancelled');
     jobs.stop(id, 'expired');
     assert.equal(await stopped(id), 'cancelled');
   }
@@ -121,8 +197,8 @@ test('an outcome that only a newer version can read is left to it', async (cx) =
 });
 
 test('who waits for a job that cannot be looked at is called back, and its server goes on', async (cx) => {
-  const { jobs, path, start } = jobsIn(cx);
-  const id = start('sleep', '300');
+  const { jobs, path, running } = jobsIn(cx);
+  const id = await running();
   const alive = join(path, id, 'alive');
   renameSync(alive, `${alive}.away`);
   const open = () => readdirSync('/proc/self/fd').length;

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { milliseconds } from '../src/cli/duration.js';
+import { lasting, milliseconds } from '../src/cli/duration.js';
 import { Form, readAnswer, untilWhen } from '../src/cli/form.js';
 import { read } from '../src/cli/progress.js';
 import { ProcessJobs } from '../src/index.js';
@@ -45,7 +45,7 @@ test('a job asks, a client of another server answers, and the job goes on', asyn
   const id = await first.run(`${PROGRAM} ask 'Which?' ${fields} --deadline 1h30m; echo ended with $?`);
   const [[key, request]] = /** @type {[[string, any]]} */ (Object.entries(await asked(first, id)));
   assert.equal(request.method, 'elicitation/create');
-  assert.match(request.params.message, /^Which\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there .*\)$/);
+  assert.match(request.params.message, /^Which\?\n\(if nobody answers by 2.* UTC, 1 h 30 min after this .*\)$/);
   const { properties, required } = request.params.requestedSchema;
   assert.deepEqual(required, ['where']);
   assert.equal(properties.where.title, 'Where to');
@@ -148,10 +148,16 @@ test('a report is a percentage, a text or both, as in the native program', () =>
 
 test('an answer that cannot be printed is no refusal', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const id = await client.run(`${PROGRAM} ask Which --text > /dev/full; echo ended with $?`);
-  const [key = ''] = Object.keys(await asked(client, id));
-  await answer(client, id, key, { action: 'accept', content: { answer: 'a' } });
-  assert.match((await client.endedTask(id)).result.content[0].text, /ENOSPC[^]*ended with 125/);
+  for (const [streams, said] of /** @type {const} */ ([
+    ['> /dev/full', /ENOSPC[^]*ended with 125/],
+    ['> /dev/full 2>&1', /ended with 125/],
+    ['> /dev/full 2>&-', /ended with 125/],
+  ])) {
+    const id = await client.run(`${PROGRAM} ask Which --text ${streams}; echo ended with $?`);
+    const [key = ''] = Object.keys(await asked(client, id));
+    await answer(client, id, key, { action: 'accept', content: { answer: 'a' } });
+    assert.match((await client.endedTask(id)).result.content[0].text, said, streams);
+  }
 });
 
 test('a form has what the options say', () => {
@@ -195,14 +201,29 @@ test('a person reads until when a question is open', () => {
   const noon = Date.UTC(2026, 6, 28, 12) + 500;
   for (const [ms, words] of /** @type {const} */ ([
     [600_000, '2026-07-28 12:10:00 UTC, 10 min'],
-    [90_000, '2026-07-28 12:01:30 UTC, 90 s'],
-    [5_400_000, '2026-07-28 13:30:00 UTC, 90 min'],
+    [90_000, '2026-07-28 12:01:30 UTC, 1 min 30 s'],
+    [5_400_000, '2026-07-28 13:30:00 UTC, 1 h 30 min'],
     [7_200_000, '2026-07-28 14:00:00 UTC, 2 h'],
     [172_800_000, '2026-07-30 12:00:00 UTC, 2 d'],
     [700, '2026-07-28 12:00:01 UTC, 700 ms'],
-    [60_250, '2026-07-28 12:01:00 UTC, 60250 ms'],
+    [60_250, '2026-07-28 12:01:00 UTC, 1 min 0.25 s'],
   ])) {
     assert.equal(untilWhen(ms, noon), `\n(if nobody answers by ${words} after this was asked, there is no answer)`);
+  }
+});
+
+test('a deadline is said in all its units', () => {
+  for (const [ms, words] of /** @type {const} */ ([
+    [1, '1 ms'],
+    [999, '999 ms'],
+    [1_000, '1 s'],
+    [10_000, '10 s'],
+    [60_250, '1 min 0.25 s'],
+    [3_600_500, '1 h 0.5 s'],
+    [93_784_005, '1 d 2 h 3 min 4.005 s'],
+    [172_800_000, '2 d'],
+  ])) {
+    assert.equal(lasting(ms), words);
   }
 });
 

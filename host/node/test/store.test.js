@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 
@@ -48,5 +49,16 @@ test('a server that has ended has nothing open', async (cx) => {
   const served = serve({ dataDir, input, output: new PassThrough() });
   input.end();
   await served;
+  assert.deepEqual(openFiles(dataDir), []);
+});
+
+test('a server that cannot begin has nothing open', async (cx) => {
+  const dataDir = temporaryDirectory(cx);
+  await assert.rejects(serve({ dataDir, config: { graceMs: -1 }, input: new PassThrough() }), { name: 'ConfigError' });
+  assert.deepEqual(openFiles(dataDir), []);
+  const newer = new DatabaseSync(join(dataDir, 'node.db'));
+  newer.exec('PRAGMA user_version = 2');
+  newer.close();
+  await assert.rejects(serve({ dataDir, input: new PassThrough() }), /newer version/);
   assert.deepEqual(openFiles(dataDir), []);
 });

@@ -36,12 +36,18 @@ def read(text: str) -> int | None:
 
 
 def lasting(ms: int) -> str:
-    """How long something lasts, in its largest unit that leaves nothing over."""
-    if ms % _SECOND:
+    """How long something lasts, in all its units: nothing of a deadline is rounded away."""
+    if ms < _SECOND:
         return f"{ms} ms"
-    units = {"d": _DAY, "h": _HOUR, "min": _MINUTE, "s": _SECOND}
-    name, unit = next((name, unit) for name, unit in units.items() if ms % unit == 0)
-    return f"{ms // unit} {name}"
+    parts = []
+    for unit, name in (_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"):
+        count, ms = divmod(ms, unit)
+        if count:
+            parts.append(f"{count} {name}")
+    if ms:
+        seconds = f"{ms // _SECOND}.{ms % _SECOND:03}".rstrip("0").rstrip(".")
+        parts.append(f"{seconds} s")
+    return " ".join(parts)
 
 
 def moment(ms: int) -> str:

@@ -1,6 +1,7 @@
 """`ask` and `progress`: what a job's own processes call. No server has a part in it, and none is loaded."""
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -72,8 +73,16 @@ def main(words: list[str]) -> int:
     except Exception as error:
         # Whatever it is: by itself Python would end with 1, and say by that that the person declined.
         status, said = _FAILURE, error
-    print(f"backburner-host: {said}", file=sys.stderr)
+    _complain(str(said))
     return status
+
+
+def _complain(text: str) -> None:
+    """Say what is wrong, where that can be said: that it cannot is not to become another exit status."""
+    # Where it is closed, Python would print to the standard output, which is the answer's.
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            print(f"backburner-host: {text}", file=sys.stderr)
 
 
 def _ask(words: list[str]) -> int:

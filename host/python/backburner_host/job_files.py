@@ -73,6 +73,15 @@ class JobFiles:
             return None
         return origin if is_whole else None
 
+    def made_at(self) -> int:
+        """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
+        try:
+            # Nobody writes into it, so that it never changes.
+            made = os.stat(self._name("alive"))
+        except FileNotFoundError:
+            made = os.stat(self.path)
+        return max(0, made.st_mtime_ns // 1_000_000)
+
     def spec(self) -> dict:
         """What to run."""
         return self._read("spec.json")["spec"]
@@ -147,9 +156,10 @@ class JobFiles:
     def command(self) -> dict | None:
         """Which process the command is, if that was recorded; half a record is none."""
         try:
-            return self._read("command.json")
+            command = self._read("command.json")
         except (OSError, ValueError):
             return None
+        return command if is_natural(command.get("pid")) and is_natural(command.get("start_ticks")) else None
 
     def outcome(self) -> dict | None:
         """How the job ended, if that is known. Raises `Damaged` where somebody damaged the file."""
@@ -231,7 +241,11 @@ def _content(text: bytes) -> dict:
     return content
 
 
-def is_natural(value: object, most: int = (1 << 63) - 1) -> bool:
+NATURAL_MAX = (1 << 63) - 1
+"""The greatest number in a record."""
+
+
+def is_natural(value: object, most: int = NATURAL_MAX) -> bool:
     """Whether this is a whole number that is not negative, as a record has it. (Python counts `True` as one.)"""
     return type(value) is int and 0 <= value <= most
 

@@ -203,10 +203,10 @@ class SupervisedJobs:
         if is_same_boot and not _kill_everything(id, files):
             return None
         kind = "files" if origin is None else suspected if is_same_boot else "machine"
-        written, kept, _last_at = output.usage(files.path)
-        started_at = now_ms() if origin is None else origin["started_at"]
+        written, dropped, _last_at = output.usage(files.path)
+        started_at = files.made_at() if origin is None else origin["started_at"]
         lost = _ended({"lost": {"kind": kind}}, started_at, files.stop_cause())
-        files.conclude(lost | {"output_bytes": written, "dropped_bytes": written - kept})
+        files.conclude(lost | {"output_bytes": written, "dropped_bytes": dropped})
         return files.outcome()
 
     def _remove(self, id: str) -> None:
@@ -308,13 +308,10 @@ def _ended(end: dict, started_at: int, stopped: str | None) -> dict:
 
 
 def _progress(files: JobFiles) -> cap.Progress:
-    origin = files.whole_origin()
-    is_same_boot = origin is not None and origin["boot_id"] == boot_id()
-    running_ms = monotonic_ms() - origin["monotonic_ms"] if is_same_boot else 0
-    written, _kept, last_at = output.usage(files.path)
+    started_at, running_ms = _duration(files)
+    written, _dropped, last_at = output.usage(files.path)
     return cap.Progress(
-        # It runs all the same where somebody damaged the record of its start.
-        started_at=now_ms() if origin is None else origin["started_at"],
+        started_at=started_at,
         running_ms=max(0, running_ms),
         output_bytes=written,
         last_output_at=last_at,
@@ -322,6 +319,16 @@ def _progress(files: JobFiles) -> cap.Progress:
         questions=questions.all_open(files.path),
         report=report.read(files.path),
     )
+
+
+def _duration(files: JobFiles) -> tuple[int, int]:
+    """Since when a job runs, and how long that is. It runs all the same where somebody damaged the record of it."""
+    origin = files.whole_origin()
+    if origin is None:
+        made_at = files.made_at()
+        return made_at, now_ms() - made_at
+    is_same_boot = origin["boot_id"] == boot_id()
+    return origin["started_at"], monotonic_ms() - origin["monotonic_ms"] if is_same_boot else 0
 
 
 def _outcome(found: dict) -> cap.Outcome:

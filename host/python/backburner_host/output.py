@@ -10,12 +10,14 @@ written before their entry; bytes without one, after a supervisor was killed in 
 """
 
 import os
+import re
 import struct
 from bisect import bisect_right
 from collections import deque, namedtuple
 
 from . import limits
 from .clock import monotonic_ms, now_ms
+from .job_files import NATURAL_MAX
 
 STREAMS = ("stdout", "stderr")
 
@@ -24,6 +26,9 @@ Run = namedtuple("Run", "offset at stream bytes")
 
 _ENTRY = struct.Struct("<QQ")
 """The offset after a run's last byte; when its first was seen, shifted by one, with the stream below."""
+
+_NAME = re.compile("out-(0|[1-9][0-9]{0,17})")
+"""What a segment is called: no number that a file's position could not be."""
 
 
 class Recorder:
@@ -142,7 +147,11 @@ class _Segment:
 
 
 def usage(path: str) -> tuple[int, int, int | None]:
-    """How many bytes were written, how many of them are kept, and when the last was, in milliseconds since 1970."""
+    """How many bytes were written, how many of them are not kept, and when the last was, in milliseconds since 1970.
+
+    Any process of the job may have put another segment beside these, or made one longer: then the numbers are wrong,
+    and numbers all the same.
+    """
     written, kept, last_at = 0, 0, None
     for start in _segments(path):
         try:
@@ -151,8 +160,9 @@ def usage(path: str) -> tuple[int, int, int | None]:
             continue
         written = start + found.st_size
         kept += found.st_size
-        last_at = found.st_mtime_ns // 1_000_000 if found.st_size else last_at
-    return written, kept, last_at
+        last_at = _modified_at(found) if found.st_size else last_at
+    written = min(written, NATURAL_MAX)
+    return written, max(0, written - kept), last_at
 
 
 def read(path: str, offset: int, limit: int, is_growing: bool) -> list[Run]:
@@ -176,7 +186,14 @@ def read(path: str, offset: int, limit: int, is_growing: bool) -> list[Run]:
 
 
 def _segments(path: str) -> list[int]:
-    return sorted(int(name[4:]) for name in os.listdir(path) if name.startswith("out-"))
+    """Where each segment begins. What else is called `out-…` is none."""
+    with os.scandir(path) as entries:
+        names = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+    return sorted(int(found[1]) for name in names if (found := _NAME.fullmatch(name)))
+
+
+def _modified_at(found: os.stat_result) -> int:
+    return max(0, found.st_mtime_ns // 1_000_000)
 
 
 def _read_segment(path: str, start: int, wanted: tuple[int, int, bool]) -> list[Run]:
@@ -189,7 +206,7 @@ def _read_segment(path: str, start: int, wanted: tuple[int, int, bool]) -> list[
         end = start + os.fstat(file.fileno()).st_size
         indexed = entries[-1][0] if entries else start
         if end > indexed and not is_growing:
-            at = entries[-1][1] if entries else os.fstat(file.fileno()).st_mtime_ns // 1_000_000 << 1
+            at = entries[-1][1] if entries else _modified_at(os.fstat(file.fileno())) << 1
             entries.append((end, at & ~1))
         first = max(offset, start)
         if first >= end:

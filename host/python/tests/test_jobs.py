@@ -109,6 +109,8 @@ class Jobs(DirectoryCase):
         for damage in (
             lambda id: (files / id / "spec.json").write_text("nonsense"),
             lambda id: (files / id / "spec.json").write_text("[]"),
+            lambda id: (files / id / "spec.json").write_text("null"),
+            lambda id: (files / id / "spec.json").write_text('{"format":1,"content":{"origin":null}}'),
             lambda id: (files / id / "spec.json").write_text('{"format":1,"content":{"origin":{"started_at":"x"}}}'),
             lambda id: (files / id / "alive").unlink(),
         ):
@@ -117,6 +119,29 @@ class Jobs(DirectoryCase):
             until("its supervisor to be gone", lambda id=id: not JobFiles(str(files / id)).is_alive())
             damage(id)
             self.assertEqual(ended(self.jobs, id).end, Lost("files"))
+
+    def test_whatever_a_lost_job_left_beside_its_output_it_ends_and_can_be_deleted(self) -> None:
+        files = self.directory / "jobs"
+        for damage in (
+            lambda job: shutil.copy(job / "out-0", job / "out-1"),
+            lambda job: shutil.copy(job / "out-0", job / ("out-" + "9" * 20)),
+            lambda job: os.truncate(job / "out-0", 1 << 40),
+            lambda job: (job / "out--7").touch(),
+            lambda job: (job / "out-x").touch(),
+            lambda job: (job / "out-7").symlink_to("out-7"),
+            lambda job: (job / "command.json").write_text('{"format":1,"content":{}}'),
+        ):
+            id = self.start("echo abc; exec sleep 100")
+            supervisor, out = self.supervisor(id), files / id / "out-0"
+            until("its output", lambda out=out: out.exists() and out.read_text() == "abc\n")
+            pid = json.loads((files / id / "command.json").read_text())["content"]["pid"]
+            damage(files / id)
+            self.assertIsInstance(self.jobs.inspect(id), Progress)
+            os.kill(supervisor, signal.SIGKILL)
+            self.assertEqual(ended(self.jobs, id).end, Lost("supervisor"))
+            self.assertIsNone(processes.look(pid))
+            self.jobs.forget(id)
+            self.assertIsNone(self.jobs.inspect(id))
 
     def test_a_job_whose_outcome_was_damaged_is_lost_with_its_files(self) -> None:
         for damage in ("", "nonsense", "[]", "{}", '{"format":1}', '{"format":1,"content":{"end":{"exited":{}}}}'):
@@ -150,8 +175,11 @@ class Jobs(DirectoryCase):
     def test_whatever_is_put_in_the_place_of_a_request_to_stop_is_one(self) -> None:
         for put in (lambda stop: stop.symlink_to("nonsense"), lambda stop: stop.touch()):
             id = self.start("sleep 100")
+            self.supervisor(id)
             put(self.directory / "jobs" / id / "stop")
-            self.assertEqual(self.jobs.inspect(id).stopping, "cancelled")
+            state = self.jobs.inspect(id)
+            # Its supervisor may have been about to look for one.
+            self.assertEqual(state.stopping if isinstance(state, Progress) else state.stopped, "cancelled")
             self.jobs.stop(id, "expired")
             self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
 
@@ -168,8 +196,16 @@ class Jobs(DirectoryCase):
     def test_a_job_whose_record_was_damaged_while_it_runs_is_told_and_ends_as_its_supervisor_says(self) -> None:
         id = self.start(f"read _ < {(gate := self.gate())}; exit 3")
         self.supervisor(id)
-        (self.directory / "jobs" / id / "spec.json").write_text("nonsense")
-        self.assertIsInstance(self.jobs.inspect(id), Progress)
+        spec_file = self.directory / "jobs" / id / "spec.json"
+        started_at = self.jobs.inspect(id).started_at
+        for damage in ("nonsense", "[]", "null"):
+            spec_file.write_text(damage)
+            first = self.jobs.inspect(id)
+            self.assertAlmostEqual(first.started_at, started_at, delta=60_000)
+            second = until(
+                "time to pass", lambda past=first: (it := self.jobs.inspect(id)).running_ms > past.running_ms and it
+            )
+            self.assertEqual(second.started_at, first.started_at)
         gate.open()
         self.assertEqual(ended(self.jobs, id).end, Exited(3))
 

@@ -73,7 +73,9 @@ class Asking(DirectoryCase):
         id = first.start(f"{PROGRAM} ask 'Which?' {fields} --deadline 1h30m; echo ended with $?")
         ((key, question),) = first.asked(id).items()
         self.assertEqual(question["method"], "elicitation/create")
-        until_when = r"\AWhich\?\n\(if nobody answers by 2.* UTC, 90 min after this was asked, there is no answer\)\Z"
+        until_when = (
+            r"\AWhich\?\n\(if nobody answers by 2.* UTC, 1 h 30 min after this was asked, there is no answer\)\Z"
+        )
         self.assertRegex(question["params"]["message"], until_when)
         schema = question["params"]["requestedSchema"]
         self.assertEqual((list(schema["properties"]), schema["required"]), (["where", "note"], ["where"]))
@@ -113,12 +115,11 @@ class Asking(DirectoryCase):
 
     def test_an_answer_that_cannot_be_printed_is_no_refusal(self) -> None:
         server = self.server()
-        lines = [f"{PROGRAM} ask {it}; echo ended with $?" for it in ("Which --text > /dev/full", "What --text >&-")]
-        for line in lines:
-            id = server.start(line)
+        for streams in ("> /dev/full", ">&-", "> /dev/full 2>&1", ">&- 2>&-", "> /dev/full 2>&-"):
+            id = server.start(f"{PROGRAM} ask Which --text {streams}; echo ended with $?")
             (key,) = server.asked(id)
             server.answer(id, key, {"action": "accept", "content": {"answer": "a"}})
-            self.assertIn("ended with 125", server.text(id))
+            self.assertIn("ended with 125", server.text(id), streams)
 
     def test_a_question_is_withdrawn_when_its_asker_ends(self) -> None:
         server, gate = self.server(), self.gate()
@@ -146,12 +147,11 @@ class CommandLine(DirectoryCase):
     """`ask` and `progress` as a person types them."""
 
     def refuse(self, status: int, words: str, *arguments: str, **variables: str) -> None:
-        environment = {name: value for name, value in os.environ.items() if name != "BACKBURNER_TASK_ID"}
         ran = subprocess.run(
             [sys.executable, "-m", "backburner_host", *arguments],
             capture_output=True,
             text=True,
-            env=environment | variables,
+            env=_outside() | variables,
             cwd=HERE,
             check=False,
         )
@@ -164,6 +164,11 @@ class CommandLine(DirectoryCase):
         ghost = {"BACKBURNER_DIR": str(self.directory), "BACKBURNER_TASK_ID": new_id()}
         self.refuse(125, "no job that runs", "ask", "a", **ghost)
         self.refuse(125, "backburner-host", "progress", "1", **ghost | {"BACKBURNER_TASK_ID": "../x"})
+
+    def test_what_is_wrong_is_not_said_in_the_place_of_the_answer(self) -> None:
+        words = ["sh", "-c", f"{PROGRAM} ask a 2>&-"]
+        ran = subprocess.run(words, stdout=subprocess.PIPE, env=_outside(), cwd=HERE, check=False)
+        self.assertEqual((ran.returncode, ran.stdout), (125, b""))
 
     def test_what_is_wrong_is_refused_in_words(self) -> None:
         for wrong, words in [
@@ -222,16 +227,29 @@ class Forms(unittest.TestCase):
         noon_ms = 1_785_240_000_500
         for ms, words in [
             (600_000, "2026-07-28 12:10:00 UTC, 10 min"),
-            (90_000, "2026-07-28 12:01:30 UTC, 90 s"),
-            (5_400_000, "2026-07-28 13:30:00 UTC, 90 min"),
+            (90_000, "2026-07-28 12:01:30 UTC, 1 min 30 s"),
+            (5_400_000, "2026-07-28 13:30:00 UTC, 1 h 30 min"),
             (7_200_000, "2026-07-28 14:00:00 UTC, 2 h"),
             (172_800_000, "2026-07-30 12:00:00 UTC, 2 d"),
             (700, "2026-07-28 12:00:01 UTC, 700 ms"),
-            (60_250, "2026-07-28 12:01:00 UTC, 60250 ms"),
+            (60_250, "2026-07-28 12:01:00 UTC, 1 min 0.25 s"),
         ]:
             note = f"\n(if nobody answers by {words} after this was asked, there is no answer)"
             self.assertEqual(form.until_when(ms, noon_ms), note)
         self.assertEqual(json.loads(Form("m", [], "\nn").text)["message"], "m\nn")
+
+    def test_a_deadline_is_said_in_all_its_units(self) -> None:
+        for ms, words in {
+            1: "1 ms",
+            999: "999 ms",
+            1_000: "1 s",
+            10_000: "10 s",
+            60_250: "1 min 0.25 s",
+            3_600_500: "1 h 0.5 s",
+            93_784_005: "1 d 2 h 3 min 4.005 s",
+            172_800_000: "2 d",
+        }.items():
+            self.assertEqual(durations.lasting(ms), words)
 
     def test_a_message_that_is_too_long_is_told_how_long_it_may_be(self) -> None:
         Form("ä" * 3990, [], "n" * 10)
@@ -432,3 +450,8 @@ class Files(DirectoryCase):
 
 def _record(content: object) -> str:
     return json.dumps({"format": 1, "content": content})
+
+
+def _outside() -> dict[str, str]:
+    """The environment of what is no process of a job."""
+    return {name: value for name, value in os.environ.items() if name != "BACKBURNER_TASK_ID"}

@@ -47,12 +47,18 @@ function amount(number, unit) {
   return Number(whole) * unit + Number((parts + scale - 1n) / scale);
 }
 
-/** How long something lasts, in its largest unit that leaves nothing over. @param {number} ms */
+/** How long something lasts, in all its units: nothing of a deadline is rounded away. @param {number} ms whole */
 export function lasting(ms) {
-  if (ms % SECOND > 0) return `${ms} ms`;
-  const units = /** @type {const} */ ([[DAY, 'd'], [HOUR, 'h'], [MINUTE, 'min'], [SECOND, 's']]);
-  const [unit, name] = units.find(([unit]) => ms % unit === 0) ?? [SECOND, 's'];
-  return `${ms / unit} ${name}`;
+  if (ms < SECOND) return `${ms} ms`;
+  const parts = [];
+  let rest = ms;
+  for (const [unit, name] of /** @type {const} */ ([[DAY, 'd'], [HOUR, 'h'], [MINUTE, 'min']])) {
+    if (rest >= unit) parts.push(`${Math.floor(rest / unit)} ${name}`);
+    rest %= unit;
+  }
+  // As many digits as it has: at most three.
+  if (rest > 0) parts.push(`${rest / SECOND} s`);
+  return parts.join(' ');
 }
 
 /** A moment as a person reads it: in UTC, since nobody knows where, and with whole seconds. @param {number} ms since 1970 */

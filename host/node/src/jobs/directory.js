@@ -39,7 +39,7 @@ import { join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
 import { codeOf, ifThere, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { checkedOutcome, decode, encode, isStopCause } from './model.js';
+import { checkedOrigin, checkedOutcome, decode, encode, isStopCause } from './model.js';
 
 /** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
@@ -159,9 +159,19 @@ export class JobDirectory {
     }
   }
 
-  /** @returns {Origin} */
+  /**
+   * @returns {Origin}
+   * @throws {Damaged} where somebody damaged the file
+   */
   origin() {
-    return this.#read('origin.json');
+    return checkedOrigin(this.#read('origin.json'));
+  }
+
+  /** When the job was asked for as far as its directory shows: for where the record of that was damaged. */
+  madeAt() {
+    // Nobody writes into the FIFO, so that it never changes.
+    const made = ifThere(() => statSync(this.file('alive'))) ?? statSync(this.path);
+    return Math.max(Math.floor(made.mtimeMs), 0);
   }
 
   /** @returns {Spec} */

@@ -265,12 +265,12 @@ export class ProcessJobs {
     const isThisBoot = origin === undefined || origin.bootId === this.#bootId;
     if (isThisBoot && !killAll(id, directory)) return undefined;
     const kind = origin === undefined ? 'files' : isThisBoot ? suspected : 'machine';
-    const { writtenBytes, keptBytes } = usage(directory.path);
+    const { writtenBytes, droppedBytes } = usage(directory.path);
     const lost = outcome(/** @type {const} */ ({ tag: 'lost', val: { kind } }), {
-      startedAt: origin?.startedAt ?? Date.now(),
+      startedAt: origin?.startedAt ?? directory.madeAt(),
       stopped: directory.stopCause() ?? null,
       outputBytes: writtenBytes,
-      droppedBytes: writtenBytes - keptBytes,
+      droppedBytes,
     });
     directory.conclude(lost, this.#unique('draft', id));
     return directory.outcome();
@@ -281,20 +281,31 @@ export class ProcessJobs {
    * @returns {wit.Progress}
    */
   #progress(directory) {
-    // It runs all the same where somebody damaged the record of its start.
-    const origin = readable(() => directory.origin());
+    const { startedAt, runningMs } = this.#duration(directory);
     const { writtenBytes, lastAt } = usage(directory.path);
     const report = readReport(directory.path);
-    const running = origin?.bootId === this.#bootId ? Math.max(monotonicMs() - origin.monotonicMs, 0) : 0;
     return {
-      startedAt: BigInt(origin?.startedAt ?? Date.now()),
-      runningMs: BigInt(running),
+      startedAt: BigInt(startedAt),
+      runningMs: BigInt(runningMs),
       outputBytes: BigInt(writtenBytes),
       lastOutputAt: lastAt === undefined ? undefined : BigInt(lastAt),
       stopping: directory.stopCause(),
       questions: openQuestions(directory.path).map((it) => ({ ...it, askedAt: BigInt(it.askedAt) })),
       report: report && { percent: report.percent ?? undefined, text: report.text, at: BigInt(report.at) },
     };
+  }
+
+  /**
+   * Since when a job runs, and how long that is. It runs all the same where somebody damaged the record of it.
+   *
+   * @param {JobDirectory} directory
+   */
+  #duration(directory) {
+    const origin = readable(() => directory.origin());
+    const startedAt = origin?.startedAt ?? directory.madeAt();
+    if (!origin) return { startedAt, runningMs: Math.max(Date.now() - startedAt, 0) };
+    const isThisBoot = origin.bootId === this.#bootId;
+    return { startedAt, runningMs: isThisBoot ? Math.max(monotonicMs() - origin.monotonicMs, 0) : 0 };
   }
 
   /** Takes a job's directory away in one step, so that the id is unknown, and then deletes it. @param {string} id */

@@ -127,6 +127,18 @@ export function checkedOutcome(it) {
   throw new Damaged('an outcome has other members');
 }
 
+/**
+ * Refuses what does not say when a job was asked for: any process of the job may have written it.
+ *
+ * @param {any} it
+ * @returns {Origin}
+ * @throws {Damaged}
+ */
+export function checkedOrigin(it) {
+  if (isWithin(it.startedAt) && isWithin(it.monotonicMs) && typeof it.bootId === 'string') return it;
+  throw new Damaged('an origin has other members');
+}
+
 /** @param {any} it */
 const isLeftover = (it) => isWithin(it?.pid, 2 ** 32 - 1) && typeof it.command === 'string';
 

@@ -7,12 +7,13 @@
  * when a new one is needed. Entries count as output, so a job that alternates between its streams is bounded too.
  */
 
-import { closeSync, fstatSync, ftruncateSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, lstatSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
 import { ifThere, readBytes } from './files.js';
+import { isWithin } from './model.js';
 
 /** @import { Stream } from './model.js' */
 /** @typedef {{ end: number, at: number, stream: Stream }} Entry a run of bytes that ends before the offset `end` */
@@ -284,27 +285,35 @@ class Reading {
   }
 }
 
-/** How much a job wrote, from the segments' places alone. @param {string} directory */
+/**
+ * How much a job wrote, from the segments' places alone. Any process of the job may have put another one beside them, or made
+ * one longer: then the numbers are wrong, and numbers all the same.
+ *
+ * @param {string} directory
+ */
 export function usage(directory) {
   const segments = listSegments(directory);
   const last = segments.at(-1);
+  const writtenBytes = last ? Math.min(last.start + last.length, Number.MAX_SAFE_INTEGER) : 0;
+  const keptBytes = segments.reduce((sum, { length }) => sum + length, 0);
   return {
-    writtenBytes: last ? last.start + last.length : 0,
-    keptBytes: segments.reduce((sum, { length }) => sum + length, 0),
+    writtenBytes,
+    droppedBytes: Math.max(writtenBytes - keptBytes, 0),
     lastAt: last?.modifiedAt,
   };
 }
 
 /** @typedef {{ start: number, length: number, modifiedAt: number }} Listed */
 
-/** All segments in ascending order. @param {string} directory @returns {Listed[]} */
+/** All segments in ascending order; what else is called `out-…` is none. @param {string} directory @returns {Listed[]} */
 function listSegments(directory) {
-  const names = readdirSync(directory).filter((name) => name.startsWith('out-'));
-  return names.sort().flatMap((name) => {
-    const found = ifThere(() => statSync(join(directory, name)));
+  return readdirSync(directory).sort().flatMap((name) => {
+    const start = Number(name.slice(4));
+    if (!isWithin(start) || name !== dataName(start)) return [];
+    const found = ifThere(() => lstatSync(join(directory, name)));
     // Deleted since the directory was read: dropped output.
-    if (!found) return [];
-    return [{ start: Number(name.slice(4)), length: found.size, modifiedAt: Math.floor(found.mtimeMs) }];
+    if (!found?.isFile()) return [];
+    return [{ start, length: found.size, modifiedAt: Math.max(Math.floor(found.mtimeMs), 0) }];
   });
 }
 

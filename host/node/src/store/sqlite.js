@@ -41,11 +41,17 @@ export class SqliteStore {
   constructor(path) {
     create(path);
     this.#database = new DatabaseSync(path);
-    this.#database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
-    patiently(() => this.#database.exec('PRAGMA journal_mode = WAL'));
-    this.#database.exec('PRAGMA synchronous = FULL');
-    this.#prepareSchema();
-    this.#statements = statements(this.#database);
+    try {
+      this.#database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT}`);
+      patiently(() => this.#database.exec('PRAGMA journal_mode = WAL'));
+      this.#database.exec('PRAGMA synchronous = FULL');
+      this.#prepareSchema();
+      this.#statements = statements(this.#database);
+    } catch (error) {
+      // Whoever is refused it may go on for long.
+      this.#database.close();
+      throw error;
+    }
   }
 
   /** Closes the file. What was committed stays. */
