@@ -175,8 +175,8 @@ const RUNNERS: &[Runner] = &[
         --parameter-step-size= --parameter-list== --parameter-scan=== --ignore-failure --show-output")
         .form(Form::Lines).takes_one(),
     runner("aarch64 alpha arm arm64 armv6l armv7l armv8l athlon i386 i486 i586 i686 ia64 linux32 linux64 loongarch64 \
-        mips mips32 mips64 parisc parisc32 parisc64 ppc ppc32 ppc64 ppc64le ppcle riscv32 riscv64 s390 s390x sparc sparc32 \
-        sparc64 uname26 x86_64", SETARCH).or_shell(),
+        mips mips32 mips64 parisc parisc32 parisc64 ppc ppc32 ppc64 ppc64le ppcle riscv32 riscv64 s390 s390x sparc \
+        sparc32 sparc64 uname26 x86_64", SETARCH).or_shell(),
     runner("ionice", "-cn= -pPu~ -t --class= --classdata= --pid~ --pgid~ --uid~ --ignore"),
     runner("ip", "-n= -*").path(&[&["netns", "netn", "net"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
     runner("ip", "-n= -*").path(&[&["vrf", "vr", "v"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
