@@ -149,8 +149,12 @@ impl<'a> Own<'a> {
         let options = self.runner.options.read(&text);
         for said in &options {
             match said.meaning {
-                Meaning::Nothing => return,
-                Meaning::Operand => behind.operands = self.runner.path.len(),
+                Meaning::Nothing => {
+                    // Where it is no other option's value in any case.
+                    self.asks_for_shell &= !self.open.is_empty();
+                    return;
+                }
+                Meaning::Operand | Meaning::Last => behind.operands = self.runner.path.len(),
                 _ => self.option(behind.place, *said),
             }
         }
@@ -167,8 +171,9 @@ impl<'a> Own<'a> {
         if options.iter().any(is_unknown) {
             self.open.insert(behind);
         }
-        // What is split has the words behind it.
-        if last.meaning != Meaning::Split {
+        // What is split has the words behind it, and so has a command that only a `;` ends.
+        let is_rest = last.meaning == Meaning::Command && self.runner.is_list;
+        if last.meaning != Meaning::Split && !is_rest {
             let place = behind.place + taken;
             self.open.insert(Reading { place, ..behind });
         }
@@ -176,16 +181,19 @@ impl<'a> Own<'a> {
 
     /// Takes in an option whose argument is before this place.
     fn option(&mut self, place: usize, Said { meaning, value }: Said<'_>) {
-        let next = self.arguments.get(place).map(Word::line);
-        let line = value.map(str::to_owned).or(next);
+        // Made only where it is used: many options may be in one argument.
+        let line = || {
+            let next = || self.arguments.get(place).map(Word::line);
+            value.map(str::to_owned).or_else(next)
+        };
         match meaning {
             Meaning::Shell => self.asks_for_shell = true,
-            Meaning::Line => self.lines.extend(line.map(|line| (place, line))),
+            Meaning::Line => self.lines.extend(line().map(|line| (place, line))),
             Meaning::Command => {
                 self.starts.insert(place, value.map(str::to_owned));
             }
             Meaning::Split => {
-                let Some(line) = line else { return };
+                let Some(line) = line() else { return };
                 // `\_` stands for a blank there.
                 if line.contains('\\') {
                     self.doubt = Some(UNKNOWN_NAME);
@@ -193,11 +201,12 @@ impl<'a> Own<'a> {
                 let behind = place + usize::from(value.is_none());
                 self.starts.insert(behind, Some(format!("env {line}")));
             }
-            Meaning::Marker => self.marker = line,
+            Meaning::Marker => self.marker = line(),
             Meaning::Braces => self.marker = Some(value.unwrap_or("{}").to_owned()),
             Meaning::Flag
             | Meaning::Values(_)
             | Meaning::Nothing
+            | Meaning::Last
             | Meaning::Operand
             | Meaning::Unknown => {}
         }
@@ -278,6 +287,7 @@ fn next_words(Said { meaning, value }: Said<'_>) -> usize {
         Meaning::Command
         | Meaning::Split
         | Meaning::Flag
+        | Meaning::Last
         | Meaning::Shell
         | Meaning::Nothing
         | Meaning::Braces => 0,
@@ -297,6 +307,10 @@ fn visit_command(form: Form, words: &[Word], (depth, visitor): (u32, &mut impl V
     match (form, words) {
         (Form::Several, [_]) => {}
         (Form::Words, [word]) if is_line(&word.line()) => visit_line(&word.line(), depth, visitor),
+        // Behind a `--` for the program that runs a shell.
+        (Form::Words, [first, ..]) if first.beginning().starts_with('-') => {
+            visit_shell(words, (depth, visitor));
+        }
         (Form::Words | Form::Several, _) => command::visit(words, depth, visitor),
         (Form::Joined, [first, lines @ ..]) if first.beginning().starts_with(":::") => {
             for line in lines {

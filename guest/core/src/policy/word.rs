@@ -134,6 +134,8 @@ impl Word {
 
     /// Its text as a part of a shell line, in which a shell expands later what is not known yet.
     pub(super) fn line(&self) -> String {
+        #[cfg(test)]
+        super::steps::add(self.pieces.len());
         let mut line = String::new();
         for piece in &self.pieces {
             match piece {

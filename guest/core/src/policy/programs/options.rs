@@ -21,6 +21,8 @@ pub(in crate::policy) enum Meaning {
     Marker,
     /// As that, or `{}` where it has no value in its own word.
     Braces,
+    /// Nothing, and no operand that is the program's own comes behind it.
+    Last,
     /// Its value stands for all operands that are the program's own.
     Operand,
     /// It is not known: the next word may be its value, or not.
@@ -60,7 +62,11 @@ impl Options {
             said.push(Said { meaning, value });
             if !matches!(
                 meaning,
-                Meaning::Flag | Meaning::Shell | Meaning::Nothing | Meaning::Unknown
+                Meaning::Flag
+                    | Meaning::Last
+                    | Meaning::Shell
+                    | Meaning::Nothing
+                    | Meaning::Unknown
             ) {
                 break;
             }
@@ -104,11 +110,12 @@ impl Options {
 
 /// The name in a word of [`Options`], and what that option means.
 fn meaning(word: &'static str) -> (&'static str, Meaning) {
-    let name = word.trim_end_matches(['?', '=', '!', '>', '^', '$', '~', '%', '&', '@']);
+    let name = word.trim_end_matches(['?', '=', '!', '>', '^', '$', '~', '%', '&', '@', ':']);
     let meaning = match &word[name.len()..] {
         "?" => Meaning::Values(0),
         "=" => Meaning::Values(1),
         "==" => Meaning::Values(2),
+        "===" => Meaning::Values(3),
         "!" => Meaning::Line,
         ">" => Meaning::Command,
         "^" => Meaning::Split,
@@ -117,6 +124,7 @@ fn meaning(word: &'static str) -> (&'static str, Meaning) {
         "%" => Meaning::Marker,
         "&" => Meaning::Braces,
         "@" => Meaning::Operand,
+        ":" => Meaning::Last,
         _ => Meaning::Flag,
     };
     (name, meaning)

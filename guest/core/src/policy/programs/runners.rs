@@ -54,45 +54,82 @@ pub(in crate::policy) enum Form {
 /// Any operand.
 const ANY: &[&str] = &[];
 
-const SU: &str = "-c! -Ggsw= -flmpPhV --command! --session-command! --group= --shell= --supp-group= \
-                  --whitelist-environment= --login --preserve-environment --pty";
+const SU: &str = "-c! -Ggsw= -flmpP -hV~ --command! --session-command! --group= --shell= --supp-group= \
+                  --whitelist-environment= --login --preserve-environment --pty --help~ --version~";
 
 const SYSTEMD: &str = "-CEHMpu= -dGPqrtv -S$ --shell$ --background= --capsule= --description= --gid= --host= \
         --machine= --nice= --property= --service-type= --setenv= --slice= --uid= --unit= --working-directory= \
                        --on-active= --on-boot= --on-startup= --on-unit-active= --on-unit-inactive= --on-calendar= \
                        --path-property= --socket-property= --timer-property= --user --system --scope --pipe --pty \
                        --wait --collect --quiet --no-block --no-ask-password --remain-after-exit --same-dir \
-                       --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment";
+                       --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment=";
 
-const TMUX: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
+const TMUX_WINDOW: &str = "-LTceFnt= -2CDNPabdkluv";
 
-const TMUX_COMMANDS: &[&str] = &[
-    "display-popup",
-    "new",
-    "new-session",
+const TMUX_WINDOWS: &[&str] = &[
     "new-window",
     "neww",
-    "popup",
     "respawn-pane",
     "respawn-window",
     "respawnp",
     "respawnw",
-    "split-window",
-    "splitw",
 ];
+
+const TMUX_SPLIT: &str = "-LTceFltp= -2CDINPZbdhuv";
+
+const TMUX_SPLITS: &[&str] = &["split", "split-window", "splitw"];
+
+const TMUX_RUN: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
+
+const TMUX_RUNS: &[&str] = &["if", "if-shell", "pipe-pane", "pipep", "run", "run-shell"];
+
+const TMUX_SEND: &str = "-LSTcfNt= -2CDFHKMRXluv";
+
+/// Those of the key, and of the command that it gets.
+const TMUX_BIND: &str = "-LNSTcft= -2CDnru";
+
+const TMUX_BINDS: &[&str] = &["bind", "bind-key"];
+
+const PERF_STAT: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
+        --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre= \
+                         --post= --metrics= --topdown --all-cpus --append --no-aggr --big-num --quiet --verbose \
+                         --no-inherit --detailed --json-output";
+
+const PERF_RECORD: &str = "-CDFGcejkmoprtu= -ABINPRSTWabdginqsvz --event= --filter= --pid= --tid= --output= --cpu= \
+        --freq= --count= --mmap-pages= --call-graph= --delay= --cgroup= --uid= --clockid= --switch-output-event= \
+                           --all-cpus --append --quiet --verbose --no-inherit --group --stat --data --timestamp";
+
+const PERF_FTRACE: &str =
+    "-CDEGKNTgmpt= -F? -abnv --pid= --tid= --cpu= --tracer= --delay= --all-cpus --verbose";
+
+const PERF_WITH_RECORD: &[&str] = &[
+    "c2c",
+    "kmem",
+    "kwork",
+    "lock",
+    "mem",
+    "sched",
+    "stat",
+    "timechart",
+    "trace",
+];
+
+const SETARCH: &str = "-BFILRSTXZv3: -hV~ --32bit: --fdpic-funcptrs: --short-inode: --addr-compat-layout: \
+        --addr-no-randomize: --whole-seconds: --sticky-timeouts: --read-implies-exec: --mmap-page-zero: --3gb: --4gb: \
+                       --uname-2.6: --verbose: --show~ --list~ --help~ --version~";
 
 /// A name may stand in several rows: then each is looked at.
 #[rustfmt::skip]
 const RUNNERS: &[Runner] = &[
-    runner("arch-chroot", "-u= -Nrh").path(&[ANY]).or_shell().takes_one(),
-    runner("backburner", "-v --data-dir= --config= --label= --cwd= --env= --key= --ttl= --verbose").path(&[&["run"]])
-        .takes_one(),
+    runner("arch-chroot", "-u= -Nr -h~").path(&[ANY]).or_shell().takes_one(),
+    runner("backburner", "-hV~ --data-dir= --config= --label= --cwd= --env= --key= --ttl= --timeout= --stdin --detach \
+        --quiet --json --help~ --version~").path(&[&["run"]]).takes_one(),
     runner("builtin catchsegv coproc eatmydata nohup toybox busybox", ""),
     runner("bun", "").path(&[&["x"]]).takes_one(),
     runner("bundle", "").path(&[&["exec"]]).takes_one(),
     runner("bunx", "-p= --package= --bun --silent --verbose"),
     runner("bwrap", "--bind== --bind-try== --dev-bind== --dev-bind-try== --ro-bind== --ro-bind-try== --setenv== \
-        --symlink== --file== --bind-data== --ro-bind-data== --chmod== --bind-fd== --ro-bind-fd== --overlay== \
+        --symlink== --file== --bind-data== --ro-bind-data== --chmod== --bind-fd== --ro-bind-fd== --overlay=== \
         --tmpfs= --proc= --dev= --mqueue= --dir= --chdir= --unsetenv= --uid= --gid= --hostname= --args= \
         --argv0= --lock-file= --sync-fd= --remount-ro= --seccomp= --add-seccomp-fd= --exec-label= \
         --file-label= --block-fd= --info-fd= --json-status-fd= --userns= --userns2= --pidns= \
@@ -103,15 +140,18 @@ const RUNNERS: &[Runner] = &[
     runner("choom", "-n= -p~ --adjust= --pid~"),
     runner("chpst", "-ubeUnlLmdopfcrt/= -P012vV"),
     runner("chronic", "-ev"),
-    runner("chroot", "--groups= --userspec= --skip-chdir").path(&[ANY]).or_shell().takes_one(),
+    runner("chroot", "--groups= --userspec= --skip-chdir --help~ --version~").path(&[ANY]).or_shell().takes_one(),
     runner("chrt", "-TPD= -p~ -abdefimoRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ \
         --all-tasks --batch --deadline --ext --fifo --idle --other --reset-on-fork --rr --verbose").path(&[ANY])
         .takes_one(),
+    // Some take no priority.
+    runner("chrt", "-bdeio: -TPD= -p~ -afmRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ --all-tasks \
+        --batch: --deadline: --ext: --fifo --idle: --other: --reset-on-fork --rr --verbose").path(&[ANY]).takes_one(),
     runner("command", "-p -vV~"),
     runner("conda mamba micromamba", "-np= -v --name= --prefix= --root-prefix= --cwd= --no-capture-output \
         --live-stream --clean-env --verbose").path(&[&["run"]]).takes_one(),
-    // Of a group the name stands before it.
-    runner("coproc", "").behind(&["{"]),
+    // Of a group or a loop the name stands before it.
+    runner("coproc", "").behind(&["{", "while", "until", "if"]),
     runner("dbus-launch", "--*"),
     runner("dbus-run-session", "--config-file= --dbus-daemon="),
     runner("direnv", "").path(&[&["exec"], ANY]).takes_one(),
@@ -121,68 +161,82 @@ const RUNNERS: &[Runner] = &[
     runner("env", "-S^ --split-string^ -CLPUau= -i0v --argv0= --chdir= --unset= --block-signal --debug \
         --default-signal --ignore-environment --ignore-signal --list-signal-handling --null"),
     runner("exec", "-a= -cl"),
-    runner("fakeroot", "-bfils= -uv --faked= --fd-base= --lib= --unknown-is-real").or_shell(),
+    runner("fakeroot", "-bfils= -u -hv~ --faked= --fd-base= --lib= --unknown-is-real --help~ --version~").or_shell(),
     runner("faketime", "-fm --exclude-monotonic").path(&[ANY]),
-    runner("fd fdfind", "-xX> --exec> --exec-batch> -dEetcSjoC= -* --*").behind(&[]).puts_in().is_list(),
+    runner("fd fdfind", "-xX> --exec> --exec-batch> -dEetcSjoC= -* --*").behind(&[]).puts_in().is_list().takes_one(),
     runner("find", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
-    runner("firejail", "--*").or_shell(),
+    runner("firejail", "--* --help~ --version~").or_shell(),
     runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
         --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
     runner("function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
-    runner("hyperfine", "-psc! -wmMrnSN= -Li -P== --prepare! --setup! --cleanup! --conclude! --warmup= \
+    runner("hyperfine", "-psc! -wmMrnSuD= -iNE -L== -P=== --prepare! --setup! --cleanup! --conclude! --warmup= \
         --runs= --min-runs= --max-runs= --command-name= --shell= --export-json= --export-markdown= \
-        --export-csv= --style= --output= --input= --ignore-failure --show-output").form(Form::Lines).takes_one(),
-    runner("i386 i486 i586 i686 aarch64 arm64 athlon linux32 linux64 setarch uname26 x86_64", "-BFILRSTXZhVv3 --*")
-        .or_shell(),
+        --export-csv= --export-orgmode= --export-asciidoc= --style= --output= --input= --time-unit= --sort= \
+        --parameter-step-size= --parameter-list== --parameter-scan=== --ignore-failure --show-output")
+        .form(Form::Lines).takes_one(),
+    runner("aarch64 alpha arm arm64 armv6l armv7l armv8l athlon i386 i486 i586 i686 ia64 linux32 linux64 loongarch64 \
+        mips mips32 mips64 parisc parisc32 parisc64 ppc ppc32 ppc64 ppc64le ppcle riscv32 riscv64 s390 s390x sparc \
+        sparc32 sparc64 uname26 x86_64", SETARCH).or_shell(),
     runner("ionice", "-cn= -pPu~ -t --class= --classdata= --pid~ --pgid~ --uid~ --ignore"),
     runner("ip", "-n= -*").path(&[&["netns", "netn", "net"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
+    runner("ip", "-n= -*").path(&[&["vrf", "vr", "v"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
     runner("ltrace", "-aAeFlnopsuxwD= -bcCfhiLrStTV"),
     runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
     runner("newgrp", "-l").path(&[ANY]).or_shell().takes_one(),
     runner("nice", "-n= -0123456789 --adjustment="),
-    runner("nix", "").path(&[&["develop", "env", "shell"]]).behind(&["-c", "--command"]).takes_one(),
+    runner("nix", NIX).path(&[&["develop", "env", "shell"]]).behind(&["-c", "--command"]).takes_one(),
     runner("nix-shell", "--run! --command! -* --*").behind(&[]),
     runner("nocache", "-n="),
     runner("npm", "-c! -pwC= -yq --call! --package= --prefix= --workspace= --yes --no --silent --workspaces")
         .path(&[&["exec", "x"]]).takes_one(),
+    runner("npm", "-wC= --prefix= --workspace= --silent").path(&[&["explore"], ANY]).takes_one(),
     runner("npx", "-c! -p= -yq --call! --package= --prefix= --workspace= --yes --no --no-install --quiet"),
-    runner("nsenter", "-GNSt= -CTUWimnpruw? -aFZcekVh --net-socket= --setgid= --setuid= --target= --all --net \
+    runner("nsenter", "-GNSt= -CTUWimnpruw? -aFZcek -hV~ --net-socket= --setgid= --setuid= --target= --all --net \
         --mount --uts --ipc --pid --cgroup --user --time --root --wd --wdns --env --no-fork --preserve-credentials \
-        --keep-caps --join-cgroup --follow-context").or_shell().takes_one(),
-    runner("numactl", "-CFNLOPSilmopw= -absHkt --cpunodebind= --physcpubind= --interleave= --membind= --preferred= \
-        --weighted-interleave= --localalloc --all --balancing"),
-    runner("parallel", PARALLEL).form(Form::Joined).puts_in().reads().or_shell(),
+        --keep-caps --join-cgroup --follow-context --help~ --version~").or_shell().takes_one(),
+    runner("numactl", "-CFILMNPSfimopw= -absHltduDTV --cpunodebind= --physcpubind= --interleave= --membind= \
+        --preferred= --weighted-interleave= --localalloc --all --balancing"),
+    runner("parallel", PARALLEL).form(Form::Joined).puts_in().reads().or_shell().takes_one(),
     runner("pdm pipenv poetry", "-pCP= -qvn --project= --directory= --python= --pypi-mirror= --quiet --verbose \
         --no-interaction --site").path(&[&["run"]]).takes_one(),
-    runner("perf", "-CDGIcdeFgjmoprtuvx= -ABaNHRnqSs --event= --pid= --tid= --repeat= --output= --cpu= \
-        --freq= --count= --field-separator= --call-graph= --delay= --interval-print= --timeout= --cgroup= \
-        --uid= --all-cpus --append --no-aggr --big-num --quiet --verbose --no-inherit \
-        --detailed").path(&[&["stat", "record", "trace"]]).takes_one(),
+    runner("perf", PERF_STAT).path(&[&["stat"]]).takes_one(),
+    runner("perf", PERF_RECORD).path(&[&["record"]]).takes_one(),
+    runner("perf", PERF_RECORD).path(&[PERF_WITH_RECORD, &["record", "rec"]]).takes_one(),
+    runner("perf", "-CDFGeimoptu= -STafsv --time --event= --expr= --pid= --tid= --uid= --cpu= --output= --duration= \
+        --filter-pids= --delay= --max-stack= --all-cpus --summary --with-summary --verbose")
+        .path(&[&["trace"]]).takes_one(),
+    runner("perf", PERF_FTRACE).path(&[&["ftrace"]]).takes_one(),
+    runner("perf", PERF_FTRACE).path(&[&["ftrace"], &["trace", "latency", "profile"]]).takes_one(),
     runner("pipx", "--spec= --python= --pip-args= --verbose --quiet").path(&[&["run"]]).takes_one(),
-    runner("pkexec", "--user= --disable-internal-agent --keep-cwd").or_shell(),
+    runner("pkexec", "--user= --disable-internal-agent --keep-cwd --help~ --version~").or_shell(),
     runner("pnpm", "-CF= -crw --dir= --filter= --package= --recursive --shell-mode --silent --workspace-root")
         .path(&[&["dlx", "exec"]]).takes_one(),
+    runner("pnpm", "-CF= -crw --dir= --filter= --workspace-concurrency= --parallel --no-bail --no-sort --reverse")
+        .path(&[&["recursive", "multi", "m"], &["exec"]]).takes_one(),
     runner("prlimit", "-o= -p~ -cdefilmnqrstuvxy? --output= --pid~ --*"),
     runner("proxychains proxychains4", "-f= -q"),
-    runner("rlwrap", "-CDFHMOPQSbfglpqstwz= -AENRTXUWaceGhIimnorv"),
+    runner("rlwrap", "-CDFHMOPQSbefglqstwz= -admp? -AENRTXUWcGhIinorv"),
     runner("run0", "-Dgu= --background= --chdir= --description= --group= --host= --machine= --nice= \
-        --property= --setenv= --slice= --unit= --user= --pipe --pty --no-ask-password --slice-inherit").or_shell(),
-    runner("runcon", "-crtlu@ --role@ --type@ --user@ --range@ --compute").path(&[ANY]).takes_one(),
-    runner("runuser", "-u@ --user@ -c! -Ggsw= -flmpPT --command! --session-command! --group= --shell= --supp-group= \
-        --whitelist-environment= --login --preserve-environment --pty --fast").path(&[ANY]).or_shell().takes_one(),
-    runner("screen", "-ScehprstTxR= -dDmAaiLlnOqUv"),
-    runner("screen", "-ScehprstTxR= -XdDmAaiLlnOqUv").path(&[&["stuff", "exec", "screen"]]).form(Form::Joined),
-    runner("script", "-c! -BEIOTmo= -t? -adefkpqr --command! --echo= --log-in= --log-io= --log-out= --log-timing= \
-        --logging-format= --output-limit= --append --flush --force --quiet --return").path(&[ANY]).or_shell(),
-    runner("sem", PARALLEL).form(Form::Joined),
+        --property= --setenv= --slice= --unit= --user= --pipe --pty --no-ask-password --slice-inherit \
+        --help~ --version~").or_shell(),
+    runner("runcon", "-c: -rtlu@ --role@ --type@ --user@ --range@ --compute:").path(&[ANY]).takes_one(),
+    runner("runuser", "-u@ --user@ -c! -Ggsw= -flmpPT -hV~ --command! --session-command! --group= --shell= \
+        --supp-group= --whitelist-environment= --login --preserve-environment --pty --fast --help~ --version~")
+        .path(&[ANY]).or_shell().takes_one(),
+    runner("screen", "-ScehpstT= -r~ -dDmAaiLlnOqUv"),
+    runner("screen", "-ScehpstT= -XdDmAaiLlnOqUv").path(&[&["stuff", "exec", "screen"]]).form(Form::Joined),
+    runner("script", SCRIPT).path(&[ANY]).or_shell().takes_one(),
+    runner("script", SCRIPT).behind(&["--"]).form(Form::Joined).takes_one(),
+    runner("sem", PARALLEL).form(Form::Joined).takes_one(),
+    runner("setarch", SETARCH).path(&[ANY]).or_shell().takes_one(),
     runner("setpriv", "-d~ --dump~ --reuid= --regid= --ruid= --rgid= --euid= --egid= --groups= --securebits= \
         --pdeathsig= --inh-caps= --ambient-caps= --bounding-set= --selinux-label= --apparmor-profile= \
         --landlock-access= --landlock-rule= --ptracer= --clear-groups --keep-groups --init-groups \
         --no-new-privs --reset-env"),
     runner("setsid", "-cfw --ctty --fork --wait"),
     runner("sg", "-c!").path(&[ANY]).form(Form::Joined).or_shell().takes_one(),
-    runner("softlimit", "-acdflmoprst="),
-    runner("ssh", "-BDEFIJLOPQRSWbceilmopw= -1246AaCfGgKkMNnqsTtVvXxYy").path(&[ANY]).form(Form::Joined).or_shell()
+    runner("softlimit", "-acdflmoprst=").takes_one(),
+    runner("ssh", "-GNOQVW~ -BDEFIJLPRSbceilmopw= -1246AaCfgKkMnqsTtvXxYy").path(&[ANY]).form(Form::Joined).or_shell()
         .takes_one(),
     runner("ssh-agent", "-aEOPt= -DTcdksU"),
     runner("sshpass", "-Pdfp= -eVvh"),
@@ -197,11 +251,11 @@ const RUNNERS: &[Runner] = &[
         --verbose= --follow-forks --summary --summary-only --summary-wall-clock --output-separately --quiet \
         --debug --stack-traces --syscall-number --relative-timestamps --absolute-timestamps --timestamps \
         --failed-only --successful-only --decode-fds --no-abbrev --daemonize --tips --seccomp-bpf \
-        --instruction-pointer --strings-in-hex"),
+        --instruction-pointer --strings-in-hex").takes_one(),
     runner("su", SU).path(&[ANY]).form(Form::Shell).or_shell().takes_one(),
     runner("sudo", "-is$ --login$ --shell$ -lvKV~ --list~ --validate~ --remove-timestamp~ -CDRTUacghprtu= \
-        -AbBEHknNPSe --auth-type= --chdir= --chroot= --close-from= --command-timeout= --group= --host= \
-        --login-class= --other-user= --prompt= --role= --type= --user= --askpass --background --bell --edit \
+        -AbBEHknNPS -e~ --edit~ --auth-type= --chdir= --chroot= --close-from= --command-timeout= --group= --host= \
+        --login-class= --other-user= --prompt= --role= --type= --user= --askpass --background --bell \
         --preserve-env --preserve-groups --set-home --non-interactive --no-update --reset-timestamp --stdin"),
     runner("systemd-cat", "-tp= --identifier= --priority= --stderr-priority= --level-prefix= --namespace="),
     runner("systemd-inhibit", "--what= --who= --why= --mode= --list~ --no-ask-password --no-pager --no-legend"),
@@ -210,20 +264,27 @@ const RUNNERS: &[Runner] = &[
     runner("time", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
     runner("timeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
     runner("tini", "-ep= -ghlsvw"),
-    runner("tmux", TMUX).path(&[TMUX_COMMANDS]).is_list().takes_one(),
-    runner("tmux", TMUX).path(&[&["if", "if-shell", "pipe-pane", "pipep", "run", "run-shell"]]).form(Form::Lines)
-        .is_list()
-        .takes_one(),
-    runner("tmux", TMUX).path(&[&["send", "send-keys"]]).form(Form::Joined).is_list().takes_one(),
+    runner("tmux", "-c! -LSTf= -2CDNluv").path(&[&["-"]]).takes_one(),
+    runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-session"]]).is_list().takes_one(),
+    runner("tmux", TMUX_WINDOW).path(&[TMUX_WINDOWS]).is_list().takes_one(),
+    runner("tmux", TMUX_SPLIT).path(&[TMUX_SPLITS]).is_list().takes_one(),
+    runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-popup"]]).is_list().takes_one(),
+    runner("tmux", TMUX_RUN).path(&[TMUX_RUNS]).form(Form::Lines).is_list().takes_one(),
+    // What is typed may be one line in several words, or several lines.
+    runner("tmux", TMUX_SEND).path(&[&["send", "send-keys"]]).form(Form::Joined).is_list().takes_one(),
+    runner("tmux", TMUX_SEND).path(&[&["send", "send-keys"]]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_RUNS]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_WINDOWS]).is_list().takes_one(),
+    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_SPLITS]).is_list().takes_one(),
     runner("torsocks", "--shell$ -Papu= -diqv --address= --port= --user= --pass= --isolate --debug --quiet"),
     runner("trap", "-lpP~").form(Form::First),
     // Of one word it is the format of time that another program of this name prints.
-    runner("ts", "-BEfmnrisS -DLNGgW= -*").form(Form::Several),
+    runner("ts", "-BEfmnrisSdzCKlTRVh -DLNWGO=").form(Form::Several),
     runner("unbuffer", "-p"),
-    runner("unshare", "-GRSlw= -CTUWcfimnpruh? --boottime= --load-interp= --map-group= --map-groups= --map-user= \
+    runner("unshare", "-GRSlw= -CTUcfimnpru -hV~ --boottime= --load-interp= --map-group= --map-groups= --map-user= \
         --map-users= --monotonic= --owner= --propagation= --root= --setgid= --setgroups= --setuid= --wd= \
         --mount --uts --ipc --net --pid --user --cgroup --time --fork --kill-child --mount-proc \
-        --mount-binfmt --map-auto --map-current-user --map-root-user --keep-caps").or_shell(),
+        --mount-binfmt --map-auto --map-current-user --map-root-user --keep-caps --help~ --version~").or_shell(),
     runner("uv", UV).path(&[&["run"]]).takes_one(),
     runner("uv", UV).path(&[&["tool"], &["run"]]).takes_one(),
     runner("uvx", UV).takes_one(),
@@ -242,13 +303,27 @@ const RUNNERS: &[Runner] = &[
     runner("xvfb-run", "-efnpsw= -ahl --auth-file= --error-file= --server-args= --server-num= --wait= \
         --xauth-protocol= --auto-servernum --auto-display --listen-tcp"),
     runner("yarn", "-p= -q --cwd= --package= --silent --quiet").path(&[&["dlx", "exec"]]).takes_one(),
+    runner("yarn", "-q --cwd= --silent --quiet").path(&[&["workspace"], ANY, &["exec"]]).takes_one(),
+    runner("yarn", "-ARWaimptv -j= --cwd= --include= --exclude= --from= --jobs= --all --parallel --verbose \
+        --interlaced --topological --topological-dev --recursive --worktree --no-private --dry-run --since")
+        .path(&[&["workspaces"], &["foreach"], &["exec"]]).takes_one(),
 ];
 
-const PARALLEL: &str = "-CDEIJLMNPRSTUadjns= -il? -0kmqrtuvXx --jobs= --max-procs= --arg-file= --colsep= \
+const PARALLEL: &str = "-CDEIJLNPSUadjns= -il? -MT0kmqrtuvXx --jobs= --max-procs= --arg-file= --colsep= \
         --delay= --timeout= --joblog= --results= --retries= --sshlogin= --sshloginfile= --tmpdir= --workdir= \
         --env= --halt= --load= --memfree= --nice= --max-args= --max-replace-args= --delimiter= --tagstring= \
         --id= --bg --fg --wait --bar --dry-run --eta --group --keep-order --line-buffer --no-notice --null --pipe \
-                        --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb";
+                        --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb \
+                        --header= --rpl= --block= --recstart= --recend= --trim= --return= --trc= --basefile= --ssh= \
+                        --wd= --slf= --jl= --shuf --plus --link --pipe-part --files --help~ --version~";
+
+const SCRIPT: &str = "-c! -BEIOTmo= -adefkpqr -hV~ --command! --echo= --log-in= --log-io= --log-out= --log-timing= \
+        --logging-format= --output-limit= --append --flush --force --quiet --return --help~ --version~";
+
+const NIX: &str = "-fIEj= --option== --arg== --argstr== --override-input== --file= --expr= --include= --store= \
+        --max-jobs= --cores= --log-format= --extra-experimental-features= --experimental-features= --inputs-from= \
+                   --reference-lock-file= --output-lock-file= --profile= --phase= --impure --offline --refresh \
+                   --verbose";
 
 const UV: &str = "-pwC= -mqvns --with= --with-editable= --with-requirements= --from= --python= --project= \
         --directory= --env-file= --extra= --group= --package= --index= --index-url= --config-file= --cache-dir= \

@@ -227,3 +227,111 @@ fn a_long_chain_of_runners_is_read_in_time() {
         });
     }
 }
+
+#[test]
+fn no_option_or_subcommand_keeps_a_command_hidden() {
+    let lines = [
+        "perf record -g docker ps",
+        "perf record -F 99 -ag docker ps",
+        "perf stat -d docker ps",
+        "perf record -I docker ps",
+        "perf trace --time docker ps",
+        "perf lock record docker ps",
+        "perf sched rec -a docker ps",
+        "perf c2c record -F 99 docker ps",
+        "perf ftrace docker ps",
+        "perf ftrace latency -T a docker ps",
+        "tmux split-window -l 20 'docker ps'",
+        "tmux popup -E -w 80% -h 80% 'docker ps'",
+        "tmux splitw -hf 'docker ps'",
+        "tmux neww -S -n a 'docker ps'",
+        "tmux -c 'docker ps'",
+        "tmux send-keys -t a C-c 'docker ps' Enter",
+        "tmux send-keys -t a docker Space ps Enter",
+        "tmux bind-key -n r run-shell -b 'docker ps'",
+        "tmux bind r splitw -h 'docker ps'",
+        "hyperfine -N 'docker ps'",
+        "hyperfine -L n 1,2 'docker ps'",
+        "unshare -rR /x docker ps",
+        "unshare -fpS 0 docker ps",
+        "numactl -l docker ps",
+        "script -q -t 0 /dev/null docker ps",
+        "script -q -- docker ps",
+        "ip vrf exec blue docker ps",
+        "npm explore a -- docker ps",
+        "yarn workspace a exec docker ps",
+        "yarn workspaces foreach -A exec docker ps",
+        "pnpm recursive exec docker ps",
+        "pnpm m exec docker ps",
+        "bwrap --overlay a b c docker ps",
+        "rlwrap -a docker ps",
+        "rlwrap -e '' docker ps",
+        "parallel -M docker ps ::: a",
+        "screen -xRS a docker ps",
+        "screen -dRR docker ps",
+        "ts -g a docker ps",
+        "ts -d docker ps",
+        "runcon -c docker ps",
+        "runcon -t a docker ps",
+        "systemd-run --expand-environment no docker ps",
+        "runuser bob -- -c 'docker ps'",
+        "coproc N while docker ps; do :; done",
+        "s390x docker ps",
+        "ppc64le docker ps",
+        "sparc32 docker ps",
+        "setarch -R docker ps",
+        "setarch x86_64 -R docker ps",
+        "setarch --addr-no-randomize docker ps",
+        "nix --option a b develop -c docker",
+        "chrt -b docker ps",
+        "chrt -b 0 docker ps",
+        "chrt -r 10 docker ps",
+        "backburner run --timeout 5 --stdin docker ps",
+        "parallel --header : docker ps ::: a",
+        "parallel --shuf docker ps ::: a",
+        "hyperfine --time-unit second 'docker ps'",
+    ];
+    check_all(&lines, "docker");
+    check("fd -Ht d x -x rm -xdr", "rm");
+    check("fd -x rm -r x \\; -x docker ps", "rm docker");
+}
+
+#[test]
+fn what_is_no_command_is_not_asked_about() {
+    let lines = [
+        "perf record -g -p \"$PID\"",
+        "fd -e $EXT x",
+        "fd -d $N x",
+        "script -qc ls $LOG",
+        "sem -j $(nproc) ls",
+        "softlimit -m $M ls",
+        "setarch $(uname -m) -R ls",
+        "parallel -j $(nproc) ls ::: a",
+        "ssh -N -L 1:h:1 host",
+        "ssh -fNL 1:h:1 host",
+        "ssh -V",
+        "ssh -O exit host",
+        "ssh -G host",
+        "unshare --help",
+        "script --version",
+        "sudo -e \"$f\"",
+        "sudo --edit \"$f\"",
+        "strace -p $PID",
+        "chrt -r $PRIORITY ls",
+        "screen -r docker",
+        "backburner --version",
+    ];
+    check_all(&lines, "");
+    // The letter may be the value of the other option.
+    check("ssh -Z -N host", "all");
+}
+
+#[test]
+fn many_options_in_an_argument_are_read_in_time() {
+    let policy = policy();
+    grow_with_length("n", 2_000, |times| {
+        let words = "a ".repeat(times);
+        let line = format!("sudo -{} \"{words}\"", "n".repeat(times));
+        policy.concern(&Command::Shell(line));
+    });
+}
