@@ -97,7 +97,7 @@ enum Fault {
     LosesLongAnswers,
     /// Percentages are tens.
     RoundsReports,
-    /// After its grace a job is killed by a host that somebody asks about it, and by nobody else.
+    /// What does not end in its grace is killed by a host that somebody asks about it, and by nobody else.
     KillsByItself,
     /// An answer is handed on by the host that took it, when somebody asks it about the job.
     AnswersLater,

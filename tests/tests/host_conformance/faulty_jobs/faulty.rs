@@ -14,15 +14,13 @@ use backburner::jobs::{
     Command, End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Question, Report, Spec,
     StartError, State, StopCause, StopReason, Stream,
 };
-use backburner_tests::{PATIENCE, until};
+use backburner_tests::{PATIENCE, processes_of_task, until};
+use rustix::process::{Pid, Signal, kill_process};
 use uuid::Uuid;
 
 use super::Fault;
 use crate::asking::Asking;
 use crate::meeting::Meeting;
-
-/// How long a job has to end by itself where a host kills it and no supervisor.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// What all hosts of one subject have in common beside their files.
 #[derive(Debug, Default)]
@@ -31,6 +29,8 @@ pub(super) struct Shared {
     starts: Meeting,
     /// The jobs that a host said to have stopped, since when, and for which reason.
     stopped: Mutex<BTreeMap<Uuid, (Instant, StopReason)>>,
+    /// The graces that were asked for.
+    graces: Mutex<BTreeMap<Uuid, Duration>>,
     /// Every question that was ever told.
     told: Mutex<Vec<Question>>,
     answers: AtomicUsize,
@@ -73,7 +73,9 @@ impl Faulty {
             }
             Fault::KeepsFirstVariable => spec.environment.reverse(),
             Fault::TrimsInput => spec.stdin = spec.stdin.trim_end_matches('\0').to_owned(),
-            Fault::HasNoGrace | Fault::KillsByItself => spec.grace_ms = 0,
+            Fault::HasNoGrace => spec.grace_ms = 0,
+            // Its supervisor asks it to end, and waits for ever. What has no grace is never asked.
+            Fault::KillsByItself if spec.grace_ms > 0 => spec.grace_ms = u64::MAX,
             Fault::AlwaysHasGrace => spec.grace_ms = spec.grace_ms.max(2_000),
             Fault::IgnoresDirectory => spec.directory = None,
             Fault::KeepsLittle => spec.output_limit_bytes = spec.output_limit_bytes.min(1 << 16),
@@ -199,18 +201,22 @@ impl Faulty {
 
     /// Does what a host of this kind does when somebody asks it about a job.
     fn catch_up(&self, id: Uuid) -> Result<(), Failure> {
-        let stopped = self.stopped().get(&id).copied();
-        if let Some((since, reason)) = stopped
-            && self.has(Fault::KillsByItself)
-            && since.elapsed() >= GRACE
-        {
-            self.jobs.stop(id, reason)?;
+        if self.has(Fault::KillsByItself) && self.grace_left(id) == Some(Duration::ZERO) {
+            kill(id);
         }
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, key, answer) in untold.drain(..) {
             self.jobs.answer(id, &key, &answer)?;
         }
         Ok(())
+    }
+
+    /// How long a job still has until this host kills it; none where nobody has stopped it.
+    fn grace_left(&self, id: Uuid) -> Option<Duration> {
+        let (since, _) = *self.stopped().get(&id)?;
+        let graces = self.shared.graces.lock();
+        let graces = graces.unwrap_or_else(PoisonError::into_inner);
+        Some(graces.get(&id)?.saturating_sub(since.elapsed()))
     }
 
     fn stopped(&self) -> MutexGuard<'_, BTreeMap<Uuid, (Instant, StopReason)>> {
@@ -220,6 +226,15 @@ impl Faulty {
 
     fn was_stopped(&self, id: Uuid) -> bool {
         self.stopped().contains_key(&id)
+    }
+}
+
+/// Kills all of a job but its supervisor.
+fn kill(id: Uuid) {
+    for (pid, _) in processes_of_task(&id.to_string()) {
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        // It may have ended since.
+        let _killed = pid.map(|pid| kill_process(pid, Signal::KILL));
     }
 }
 
@@ -249,6 +264,10 @@ impl Jobs for Faulty {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         started.insert(id);
         drop(started);
+        let graces = self.shared.graces.lock();
+        let mut graces = graces.unwrap_or_else(PoisonError::into_inner);
+        graces.insert(id, Duration::from_millis(spec.grace_ms));
+        drop(graces);
         let spec = self.altered(spec);
         if self.has(Fault::RacesStarts) {
             return self.start_unknown(id, &spec);
@@ -270,7 +289,7 @@ impl Jobs for Faulty {
             return Ok(());
         }
         self.stopped().insert(id, (Instant::now(), reason));
-        if self.has(Fault::PretendsToStop) || self.has(Fault::KillsByItself) {
+        if self.has(Fault::PretendsToStop) {
             return Ok(());
         }
         self.jobs.stop(id, reason)
@@ -290,7 +309,7 @@ impl Jobs for Faulty {
             }
             Fault::LosesLongAnswers if answer.len() > 1 << 20 => Ok(()),
             Fault::LastAnswerWins if earlier == 0 => Ok(()),
-            Fault::AnswersLater => {
+            Fault::AnswersLater if answer.len() <= 1 << 20 => {
                 let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
                 untold.push((id, key.to_owned(), answer.to_owned()));
                 Ok(())
@@ -331,11 +350,14 @@ impl Jobs for Faulty {
         if self.has(Fault::PretendsToStop) && self.was_stopped(id) {
             return Box::pin(std::future::ready(()));
         }
-        if self.has(Fault::KillsByItself) && self.was_stopped(id) {
+        let ended = self.jobs.ended(id);
+        match self.grace_left(id) {
             // Whoever waits has to ask then, or nobody kills it.
-            return Box::pin(tokio::time::sleep(GRACE));
+            Some(left) if self.has(Fault::KillsByItself) => Box::pin(async move {
+                let _ended_or_due = tokio::time::timeout(left, ended).await;
+            }),
+            _ => ended,
         }
-        self.jobs.ended(id)
     }
 }
 
