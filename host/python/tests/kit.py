@@ -1,17 +1,21 @@
 """Drives the host conformance kit, a component that checks any store and jobs against the promises of the WIT.
 
-`python -m tests.kit KIT CACHE DIRECTORY TICKET` goes on with a check as a process of its own, which fails where the
-check does.
+`python -m tests.kit KIT CACHE DIRECTORY METHOD TEXT` is a process of its own that calls this method of `Kit`, says on its
+standard output how far the check has come, and ends as a crash would.
 """
 
+import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import wasmtime
@@ -27,6 +31,9 @@ from backburner_host.memory_store import MemoryStore
 from backburner_host.store import SqliteStore
 
 POLL_SECONDS = 0.02
+
+LASTING = frozenset(["lasting-store", "lasting-jobs"])
+"""What a check needs that may have the host begin again."""
 
 SCRIPTS = {"KIT_ASK": 'ask "$1" --text', "KIT_PROGRESS": 'progress "$1" "$2"'}
 """The scripts of the need `questions`: the variable that names each to the jobs, and what it does with this program."""
@@ -89,41 +96,63 @@ class Kit:
         self._words = [sys.executable, "-m", "tests.kit", path, str(cache)]
         self._program = Program(Path(path), cache)
 
-    def checks(self, host: Host) -> tuple[list[str], list[str]]:
-        """The names of the checks that a host is up to, and of those that it is not."""
+    def checks(self, host: Host) -> tuple[list[Record], list[Record]]:
+        """The checks that a host is up to, and those that it is not."""
         checks = self._instance(host).call("checks")
-        is_possible = {check.name: set(check.needs) <= host.offers for check in checks}
-        return tuple([name for name, possible in is_possible.items() if possible is wanted] for wanted in (True, False))
+        return tuple([it for it in checks if (set(it.needs) <= host.offers) is wanted] for wanted in (True, False))
 
-    def run(self, host: Host, name: str) -> str | None:
+    def run(self, host: Host, check: Record) -> str | None:
         """What is wrong; `None` where the promise is kept."""
-        instance = self._instance(host)
-        progress = instance.call("begin", name, now_ms())
-        while progress.tag not in ("passed", "failed"):
-            payload = progress.payload
-            if progress.tag == "wait":
-                instance.wait(payload)
-            elif progress.tag == "restart":
-                time.sleep(max(0, getattr(payload, "not-before") - now_ms()) / 1000)
-                instance = self._instance(host)
-            elif (broken := self._crowd(host, payload.members)) is not None:
-                return broken
-            progress = instance.call("resume", payload.ticket, now_ms())
+        is_lasting = not LASTING.isdisjoint(check.needs)
+        # What is promised whatever becomes of a host process is seen only where that ends.
+        call = self._apart if is_lasting else self._here
+        progress = call(host, "begin", check.name)
+        while progress.tag == "restart":
+            time.sleep(max(0, getattr(progress.payload, "not-before") - now_ms()) / 1000)
+            progress = call(host, "resume", progress.payload.ticket)
         return _verdict(progress)
 
-    def resume(self, host: Host, ticket: str) -> str | None:
-        """Go on with a check as a member of a crowd. What is wrong."""
-        return _verdict(self._instance(host).call("resume", ticket, now_ms()))
+    def begin(self, host: Host, name: str) -> Variant:
+        """Begin a check, and come as far as this process can: to its end, or to where the host has to end."""
+        return self._advance(host, "begin", name)
+
+    def resume(self, host: Host, ticket: str) -> Variant:
+        """Go on with a check, as far as `begin`."""
+        return self._advance(host, "resume", ticket)
+
+    def take_part(self, host: Host, ticket: str) -> Variant:
+        """Go on with a check as a member of a crowd, which has nothing to wait for."""
+        return self._instance(host).call("resume", ticket, now_ms())
+
+    def _advance(self, host: Host, function: str, text: str) -> Variant:
+        instance = self._instance(host)
+        progress = instance.call(function, text, now_ms())
+        while progress.tag in ("wait", "crowd"):
+            if progress.tag == "wait":
+                instance.wait(progress.payload)
+            elif (broken := self._crowd(host, progress.payload.members)) is not None:
+                return _failed(broken)
+            progress = instance.call("resume", progress.payload.ticket, now_ms())
+        return progress
 
     def _crowd(self, host: Host, members: list[str]) -> str | None:
-        if host.directory is None:
-            ends = (self.resume(host, ticket) for ticket in members)
-            return next((broken for broken in ends if broken is not None), None)
-        words = [*self._words, str(host.directory)]
+        call, threads = (self._here, 1) if host.directory is None else (self._apart, len(members))
+        with ThreadPoolExecutor(threads) as pool:
+            ends = list(pool.map(lambda ticket: _verdict(call(host, "take_part", ticket)), members))
+        return next((broken for broken in ends if broken is not None), None)
+
+    def _here(self, host: Host, method: str, text: str) -> Variant:
+        return getattr(self, method)(host, text)
+
+    def _apart(self, host: LastingHost, method: str, text: str) -> Variant:
+        """What a method says in a process of its own, which has ended afterwards."""
+        words = [*self._words, str(host.directory), method, text]
         top = Path(__file__).resolve().parent.parent
-        crowd = [subprocess.Popen([*words, ticket], cwd=top, stderr=subprocess.PIPE) for ticket in members]
-        said = [member.communicate()[1].decode() for member in crowd]
-        return "".join(said) or next((f"a member failed: {it}" for it in crowd if it.returncode), None)
+        process = subprocess.run(words, cwd=top, capture_output=True, check=False)
+        if not process.stdout:
+            return _failed(f"a process of the check failed: {process.stderr.decode()}")
+        tag, payload = json.loads(process.stdout)
+        return Variant(tag, SimpleNamespace(**payload))
 
     def _instance(self, host: Host) -> "_Instance":
         return _Instance(self._program, host)
@@ -162,6 +191,16 @@ class _Instance:
             time.sleep(POLL_SECONDS)
 
 
+def _failed(reason: str) -> Variant:
+    return Variant("failed", SimpleNamespace(reason=reason))
+
+
+def _said(progress: Variant) -> str:
+    """What `Kit.run` has to know of progress in another process."""
+    names = {"failed": ["reason"], "restart": ["not-before", "ticket"]}.get(progress.tag, [])
+    return json.dumps([progress.tag, {name: getattr(progress.payload, name) for name in names}])
+
+
 def _verdict(progress: Variant) -> str | None:
     """What is wrong at the end of a check: everything but that it has passed."""
     match progress.tag:
@@ -174,5 +213,7 @@ def _verdict(progress: Variant) -> str | None:
 
 
 if __name__ == "__main__":
-    kit, cache, directory, ticket = sys.argv[1:]
-    sys.exit(Kit(kit, Path(cache)).resume(LastingHost(Path(directory)), ticket))
+    kit, cache, directory, method, text = sys.argv[1:]
+    progress = getattr(Kit(kit, Path(cache)), method)(LastingHost(Path(directory)), text)
+    print(_said(progress), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)

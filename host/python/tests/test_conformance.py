@@ -1,5 +1,6 @@
 """The host conformance kit against this host's stores and jobs. BACKBURNER_CONFORMANCE_KIT names the kit's file."""
 
+import sys
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -22,13 +23,13 @@ class Conformance(DirectoryCase):
 
     def check(self, host: Host) -> None:
         kit = Kit(KIT, self.directory)
-        names, left_out = kit.checks(host)
+        checks, left_out = kit.checks(host)
         if isinstance(host, LastingHost):
             self.assertEqual(left_out, [], "a host that has everything is up to everything")
-        self.assertGreaterEqual(len(names), CHECKS_IN_MEMORY_LEAST)
+        self.assertGreaterEqual(len(checks), CHECKS_IN_MEMORY_LEAST)
         with ThreadPoolExecutor(host.threads) as pool:
-            for name, broken in zip(names, pool.map(lambda name: kit.run(host, name), names), strict=True):
-                with self.subTest(name):
+            for check, broken in zip(checks, pool.map(lambda check: kit.run(host, check), checks), strict=True):
+                with self.subTest(check.name):
                     self.assertIsNone(broken)
 
     def test_sqlite_and_supervised_jobs_keep_every_promise(self) -> None:
@@ -41,28 +42,29 @@ class Conformance(DirectoryCase):
 class Verdicts(unittest.TestCase):
     """What counts as passed."""
 
-    def ended(self, end: Variant, crowd: tuple[str, ...] = ()) -> str | None:
-        """What is wrong where a member of a crowd ends so: seen by itself, or by a check that else passes."""
-        begun = Variant("crowd", SimpleNamespace(members=crowd, ticket="the check"))
+    def ended(self, end: Variant) -> str | None:
+        """What is wrong where a member of a crowd ends so, and the check passes else."""
+        begun = Variant("crowd", SimpleNamespace(members=("a member",), ticket="the check"))
 
         def call(function: str, ticket: str, _now: int) -> Variant:
             return begun if function == "begin" else Variant("passed") if ticket == "the check" else end
 
         kit, host = object.__new__(Kit), SimpleNamespace(directory=None)
         with mock.patch.object(Kit, "_instance", lambda *_: SimpleNamespace(call=call)):
-            return kit.run(host, "a check") if crowd else kit.resume(host, "a member")
+            return kit.run(host, SimpleNamespace(name="a check", needs=[]))
 
     def test_a_member_of_a_crowd_that_neither_passed_nor_failed_has_failed(self) -> None:
         for tag in ("wait", "restart", "crowd"):
             self.assertIn(tag, self.ended(Variant(tag)))
-            self.assertIn(tag, self.ended(Variant(tag), ("a member",)))
         self.assertIsNone(self.ended(Variant("passed")))
-        self.assertIsNone(self.ended(Variant("passed"), ("a member",)))
 
     def test_a_failure_without_a_reason_is_one(self) -> None:
-        failed = Variant("failed", SimpleNamespace(reason=""))
-        self.assertEqual(self.ended(failed), "")
-        self.assertEqual(self.ended(failed, ("a member",)), "")
+        self.assertEqual(self.ended(Variant("failed", SimpleNamespace(reason=""))), "")
+
+    def test_a_process_that_does_not_say_how_far_the_check_has_come_has_failed(self) -> None:
+        kit, host = object.__new__(Kit), SimpleNamespace(directory="")
+        kit._words = [sys.executable, "-c", "raise SystemExit('why')"]
+        self.assertIn("why", kit.run(host, SimpleNamespace(name="a check", needs=["lasting-store"])))
 
 
 class LeftOut(unittest.TestCase):
