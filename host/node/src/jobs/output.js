@@ -12,7 +12,7 @@ import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
-import { ifThere, readBytes } from './files.js';
+import { ifKnown, ifThere, openFile, readBytes } from './files.js';
 import { isWithin } from './model.js';
 
 /** @import { Stream } from './model.js' */
@@ -368,7 +368,7 @@ function decodeEntry(bytes) {
 }
 
 /** @param {string} path */
-const open = (path) => ifThere(() => openSync(path, 'r'));
+const open = (path) => ifKnown(() => openFile(path));
 /** @param {number} start */
 const dataName = (start) => `out-${String(start).padStart(20, '0')}`;
 /** @param {number} start */
