@@ -255,19 +255,26 @@ test('a start that fails leaves no descriptor, and nothing in the workshop', (cx
   assert.deepEqual(readdirSync(join(path, '.workshop')), []);
 });
 
-/** What a process of its own sees of a job, since it may wait for ever. @param {string} path @param {string} id */
-function seen(path, id) {
-  const script = `
-    import { ProcessJobs } from ${JSON.stringify(new URL('../src/index.js', import.meta.url).href)};
-    const jobs = new ProcessJobs(${JSON.stringify(path)});
-    const { tag, val } = jobs.inspect('${id}');
-    const text = jobs.read('${id}', 0n, 4096).map(({ bytes }) => Buffer.from(bytes).toString()).join('');
-    console.log(JSON.stringify({ tag, end: val.end, text }));`;
-  const options = [...NODE_OPTIONS, '--input-type=module', '--eval', script];
+/** What a script prints as JSON, in a process of its own, since it may wait for ever. @param {string} script */
+function printed(script) {
+  const imports = ['index', 'jobs/directory', 'jobs/model', 'jobs/output'].map((name) => {
+    const url = new URL(`../src/${name}.js`, import.meta.url).href;
+    return `import * as ${name.split('/').at(-1)} from ${JSON.stringify(url)};`;
+  });
+  const options = [...NODE_OPTIONS, '--input-type=module', '--eval', [...imports, script].join('\n')];
   const { stdout, stderr, signal } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 30_000 });
   assert.equal(signal, null, 'it waits for ever');
   assert.notEqual(stdout, '', stderr);
   return JSON.parse(stdout);
+}
+
+/** What another process sees of a job. @param {string} path @param {string} id */
+function seen(path, id) {
+  return printed(`
+    const jobs = new index.ProcessJobs(${JSON.stringify(path)});
+    const { tag, val } = jobs.inspect('${id}');
+    const text = jobs.read('${id}', 0n, 4096).map(({ bytes }) => Buffer.from(bytes).toString()).join('');
+    console.log(JSON.stringify({ tag, end: val.end, text }));`);
 }
 
 test('nobody waits for what a job puts in the place of its files, or reads it', async (cx) => {
@@ -314,4 +321,23 @@ test('what is no FIFO keeps no job alive', async (cx) => {
   rmSync(join(path, id, 'alive'));
   writeFileSync(join(path, id, 'alive'), 'as if somebody wrote');
   assert.deepEqual(seen(path, id), { tag: 'ended', end: { tag: 'lost', val: { kind: 'files' } }, text: '' });
+});
+
+test('no supervisor waits for what its job puts where it writes', (cx) => {
+  for (const put of ['mkfifo', 'mkdir', 'ln -s /dev/full']) {
+    const job = temporaryDirectory(cx);
+    for (const name of ['started.json', 'reserve', `idx-${'0'.repeat(20)}`, `out-${'0'.repeat(19)}3`]) {
+      spawnSync('sh', ['-c', `${put} '${join(job, name)}'`]);
+    }
+    const done = printed(`
+      const path = ${JSON.stringify(job)};
+      const job = new directory.JobDirectory(path);
+      let isRefused = false;
+      try { job.recordStarted({ pid: 1, startTicks: 1 }); } catch { isRefused = true; }
+      const recorder = new output.Recorder(path, 4096);
+      for (const text of ['abc', 'def']) recorder.record('stdout', Buffer.from(text));
+      job.conclude(model.outcome({ tag: 'exited', val: { code: 7 } }, {}), 'reserve');
+      console.log(JSON.stringify({ isRefused, dropped: recorder.droppedBytes, end: job.outcome().end }));`);
+    assert.deepEqual(done, { isRefused: true, dropped: 6, end: { tag: 'exited', val: { code: 7 } } }, put);
+  }
 });

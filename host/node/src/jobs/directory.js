@@ -38,12 +38,12 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, RECORD_BYTES, STALE } from '../limits.js';
-import { codeOf, ifKnown, ifThere, makeFifos, openFifo, syncDirectory, wake, whenWoken } from './files.js';
+import { codeOf, ifKnown, ifThere, makeFifos, openFifo, overwriteFile, syncDirectory, wake, whenWoken } from './files.js';
 import { checkedOrigin, checkedOutcome, encode, isStopCause, readWhole } from './model.js';
 
 /** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
-const { O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
+const { O_NONBLOCK, O_RDWR } = constants;
 const PRIVATE = { mode: 0o600 };
 
 export class JobDirectory {
@@ -196,7 +196,8 @@ export class JobDirectory {
 
   /** @param {Started} started */
   recordStarted(started) {
-    writeFileSync(this.file('started.json'), encode(started), PRIVATE);
+    // What a hasty command has put there is not written to: a FIFO would have the supervisor wait.
+    writeFileSync(this.file('started.json'), encode(started), { ...PRIVATE, flag: 'wx' });
   }
 
   /**
@@ -225,7 +226,7 @@ export class JobDirectory {
   conclude(outcome, draft) {
     const path = this.file(draft);
     const text = Buffer.from(encode(outcome));
-    const file = openSync(path, O_CREAT | O_WRONLY, 0o600);
+    const file = overwriteFile(path);
     try {
       writeSync(file, text, 0, text.length, 0);
       ftruncateSync(file, text.length);

@@ -1,10 +1,10 @@
 /** What several processes do with the same files: names that come and go, FIFOs, and durability. */
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
-const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
 /** @param {any} error @returns {string} */
 export function codeOf(error) {
@@ -32,6 +32,19 @@ export class OtherKind extends Error {}
 /** Opens a regular file for reading. @param {string} path @throws {OtherKind} */
 export function openFile(path) {
   return open(path, O_RDONLY, (found) => found.isFile());
+}
+
+/** Makes a file that nobody has made yet, open for writing. @param {string} path */
+export function createFile(path) {
+  return openSync(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+}
+
+/** Opens a regular file for writing, and makes it in place of whatever else is there, or of nothing. @param {string} path */
+export function overwriteFile(path) {
+  const file = ifKnown(() => open(path, O_WRONLY, (found) => found.isFile()));
+  if (file !== undefined) return file;
+  rmSync(path, { force: true, recursive: true });
+  return createFile(path);
 }
 
 /** Opens a FIFO for reading. @param {string} path @throws {OtherKind} */
