@@ -24,8 +24,8 @@ import { SqliteStore } from './store/sqlite.js';
  * @property {string} dataDir where everything is kept; created where it is missing, and closed to other users
  * @property {object} [config] the members of the WIT's `configure`
  * @property {number} [maxMessageBytes] the longest message that is accepted
- * @property {number} [untakenPatienceMs] how long a client that closed its end may take nothing of what is left for it: more than
- *   by default where clients are far away, or are held up themselves
+ * @property {number} [untakenPatienceMs] how long a client that closed its end may take nothing of what is left for it:
+ *   more than by default where clients are far away, or are held up themselves
  * @property {Readable} [input]
  * @property {Writable} [output] gets messages and nothing else
  */

@@ -36,7 +36,8 @@ export async function serveFiles() {
 
 /** Starts the browser, which whoever did that closes. */
 export async function launch() {
-  // The package brings the libraries and fonts that Chromium needs, and takes them out where it believes to be in Lambda.
+  // The package brings the libraries and fonts that Chromium needs, and takes them out where it believes to be in
+  // Lambda.
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs22.x';
   const { default: chromium } = await import('@sparticuz/chromium');
   return puppeteer.launch({

@@ -11,6 +11,15 @@ import { act } from './vocabulary.js';
 
 /** @import { Call, Run, Spec } from '../src/types.js' */
 
+/** @type {Spec} */
+const ANY = {
+  command: { tag: 'shell', val: 'any' },
+  environment: [],
+  stdin: '',
+  graceMs: 0n,
+  outputLimitBytes: 4096n,
+};
+
 /**
  * A job of one function, which is called whatever the job's name is.
  *
@@ -20,14 +29,7 @@ import { act } from './vocabulary.js';
 function begin(run, spec) {
   const jobs = new FunctionJobs(run);
   const id = crypto.randomUUID();
-  jobs.start(id, {
-    command: { tag: 'shell', val: 'any' },
-    environment: [],
-    stdin: '',
-    graceMs: 0n,
-    outputLimitBytes: 4096n,
-    ...spec,
-  });
+  jobs.start(id, { ...ANY, ...spec });
   const progress = () => {
     const state = jobs.inspect(id);
     assert.ok(state.tag === 'running');
@@ -92,15 +94,13 @@ test('a function is told when its grace is over, and not before', async () => {
 test('a directory that there is not is refused, and the id stays unknown', () => {
   const jobs = new FunctionJobs(async () => 0, { isDirectory: (path) => path === '/here' });
   const id = crypto.randomUUID();
-  /** @type {Spec} */
-  const spec = { command: { tag: 'shell', val: 'any' }, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n };
   assert.throws(
-    () => jobs.start(id, { ...spec, directory: '/there' }),
+    () => jobs.start(id, { ...ANY, directory: '/there' }),
     ({ payload }) => payload.kind === 'bad-directory' && /\/there does not exist/.test(payload.detail),
   );
   assert.equal(jobs.inspect(id).tag, 'unknown');
-  jobs.start(id, { ...spec, directory: '/here' });
-  jobs.start(crypto.randomUUID(), spec);
+  jobs.start(id, { ...ANY, directory: '/here' });
+  jobs.start(crypto.randomUUID(), ANY);
 });
 
 test('a function asks, and the first answer reaches it', async () => {
@@ -163,7 +163,8 @@ test('a function says how far it is', async () => {
     await until(signal);
   });
   assert.equal(it.progress().report, undefined);
-  for (const [percent, text] of /** @type {const} */ ([[40, 'compiling'], [undefined, `x${'é'.repeat(499)}`], [100, '']])) {
+  const wanted = /** @type {const} */ ([[40, 'compiling'], [undefined, `x${'é'.repeat(499)}`], [100, '']]);
+  for (const [percent, text] of wanted) {
     const report = await eventually('a report', () => it.progress().report);
     assert.deepEqual([report.percent, report.text], [percent, text]);
     next();
@@ -188,7 +189,8 @@ test('the vocabulary of transcripts means what it means to a shell', async () =>
     "trap '' TERM; echo stubborn",
   ]) {
     const real = spawnSync('sh', ['-c', line], { env: environment, input: 'given', cwd: '/', encoding: 'utf8' });
-    const it = begin(act, { command: { tag: 'shell', val: line }, environment: Object.entries(environment), stdin: 'given' });
+    const surroundings = { environment: Object.entries(environment), stdin: 'given' };
+    const it = begin(act, { command: { tag: 'shell', val: line }, ...surroundings });
     const { end } = await it.ended();
     const wanted = real.signal
       ? { tag: 'signalled', val: { signal: real.signal, coreDumped: false } }
@@ -203,7 +205,8 @@ test('the vocabulary of transcripts means what it means to a shell', async () =>
 });
 
 test('what the vocabulary of transcripts has not is a failure', async () => {
-  for (const line of ['ls', 'echo x | cat', 'echo $(x)', 'echo x > y', 'echo *', 'kill -TERM $$', "trap 'x' TERM", 'backburner x']) {
+  const shell = ['ls', 'echo x | cat', 'echo $(x)', 'echo x > y', 'echo *'];
+  for (const line of [...shell, 'kill -TERM $$', "trap 'x' TERM", 'backburner x']) {
     const it = begin(act, { command: { tag: 'shell', val: line } });
     const { end } = await it.ended();
     assert.deepEqual(end, { tag: 'exited', val: { code: 1 } }, line);

@@ -1,6 +1,6 @@
 /**
- * A server of which nothing lasts, as a page has one: the component with a store in memory and functions as jobs. For tests, in
- * Node and in pages. What it runs is the vocabulary of the corpus of transcripts.
+ * A server of which nothing lasts, as a page has one: the component with a store in memory and functions as jobs. For
+ * tests, in Node and in pages. What it runs is the vocabulary of the corpus of transcripts.
  */
 
 import { Component, Connection, FunctionJobs, MemoryStore } from '../browser/index.js';

@@ -1,4 +1,7 @@
-/** The servers that the corpus of transcripts is played against without a disk or a process: each as a process of its own. */
+/**
+ * The servers that the corpus of transcripts is played against without a disk or a process: each as a process of its
+ * own.
+ */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -14,7 +17,13 @@ import { NODE_OPTIONS, eventually, leaveOut } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
 
-/** A process that a test talks to by lines. @param {TestContext} cx @param {string} file @param {Record<string, string>} [env] */
+/**
+ * A process that a test talks to by lines.
+ *
+ * @param {TestContext} cx
+ * @param {string} file
+ * @param {Record<string, string>} [env]
+ */
 function start(cx, file, env) {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [...NODE_OPTIONS, path, '--direct-limit', '0'], {

@@ -223,7 +223,9 @@ test('what is no number of a format is damage', () => {
   for (const format of ['"2"', '-1', '1.5', 'null', '4294967296']) {
     assert.throws(() => decode(`{"format":${format},"content":{}}`), Damaged, format);
   }
-  for (const format of ['0', '2']) assert.throws(() => decode(`{"format":${format},"content":{}}`), { name: 'Error' }, format);
+  for (const format of ['0', '2']) {
+    assert.throws(() => decode(`{"format":${format},"content":{}}`), { name: 'Error' }, format);
+  }
 });
 
 test('who waits for a job that cannot be looked at is called back, and its server goes on', async (cx) => {

@@ -1,6 +1,7 @@
 /**
- * A stdio server of which nothing lasts, for the corpus of transcripts: `node memory-server.js [OPTIONS]`, with the options of
- * `serve`, whose data directory it does not touch. See `in-memory.js`, also for what `REOPEN` is as a line of its input.
+ * A stdio server of which nothing lasts, for the corpus of transcripts: `node memory-server.js [OPTIONS]`, with the
+ * options of `serve`, whose data directory it does not touch. See `in-memory.js`, also for what `REOPEN` is as a line
+ * of its input.
  */
 
 import { options } from '../src/cli/serve.js';

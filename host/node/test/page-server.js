@@ -1,7 +1,7 @@
 /**
- * A stdio server that is a page, for the corpus of transcripts: `node page-server.js [OPTIONS]`, with the options of `serve`. It
- * gives each line of its input to a page of its own in the browser of `pages.js`, and writes what that answers: what is tested
- * is in the page, see `page.js`.
+ * A stdio server that is a page, for the corpus of transcripts: `node page-server.js [OPTIONS]`, with the options of
+ * `serve`. It gives each line of its input to a page of its own in the browser of `pages.js`, and writes what that
+ * answers: what is tested is in the page, see `page.js`.
  */
 
 import puppeteer from 'puppeteer-core';

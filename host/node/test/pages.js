@@ -5,10 +5,13 @@
 
 import { launch, serveFiles } from './browser.js';
 
-const [{ origin }, browser] = await Promise.all([serveFiles(), launch()]);
-/** How long the browser may take to close, in milliseconds: otherwise it is killed, which puppeteer does when this process ends. */
+/**
+ * How long the browser may take to close, in milliseconds: otherwise it is killed, which puppeteer does when this
+ * process ends.
+ */
 const CLOSING = 10_000;
 
+const [{ origin }, browser] = await Promise.all([serveFiles(), launch()]);
 process.stdin.on('end', async () => {
   setTimeout(() => process.exit(1), CLOSING);
   await browser.close();

@@ -1,6 +1,6 @@
 /**
- * The stdio server, but patient: a client may take nothing for an hour. A busy machine may keep a test from reading for longer
- * than the real one waits.
+ * The stdio server, but patient: a client may take nothing for an hour. A busy machine may keep a test from reading for
+ * longer than the real one waits.
  */
 
 import { options } from '../src/cli/serve.js';

@@ -162,7 +162,8 @@ test('an answer that cannot be printed is no refusal', async (cx) => {
 
 test('nobody is asked for what cannot be printed, as standard output is closed', async (cx) => {
   const client = new Client(cx, temporaryDirectory(cx));
-  const closed = ['Which --text >&-', 'Which --field a:text >&-', 'Agree --json >&-'].map((it) => `${PROGRAM} ask ${it} 2>&3; echo $?`);
+  const questions = ['Which --text', 'Which --field a:text', 'Agree --json'];
+  const closed = questions.map((it) => `${PROGRAM} ask ${it} >&- 2>&3; echo $?`);
   const id = await client.run(`exec 3>&1; ${closed.join('; ')}`);
   const { text } = (await client.endedTask(id)).result.content[0];
   assert.equal(text.match(/standard output is closed.*> \/dev\/null\n125$/gm)?.length, closed.length, text);

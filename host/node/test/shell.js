@@ -41,8 +41,8 @@ const COMMANDS = {
 };
 
 /**
- * Runs a line: commands after each other, of which `trap 'COMMANDS' TERM` is what is done when the job is stopped, and nothing
- * where there are none.
+ * Runs a line: commands after each other, of which `trap 'COMMANDS' TERM` is what is done when the job is stopped, and
+ * nothing where there are none.
  *
  * @type {Run}
  */

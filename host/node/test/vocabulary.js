@@ -1,9 +1,10 @@
 /**
- * The few words of shell that the corpus of transcripts uses, acted out by one function: for jobs that are functions, in Node
- * and in pages. `tests/src/fake/script.rs` is the same for the tests in Rust, and the transcript `format` has the list.
+ * The few words of shell that the corpus of transcripts uses, acted out by one function: for jobs that are functions,
+ * in Node and in pages. `tests/src/fake/script.rs` is the same for the tests in Rust, and the transcript `format` has
+ * the list.
  *
- * A line is statements that `;` separates, with quotes, `$NAME` and `>&2`. What is not understood is an error that no transcript
- * expects, so that none means something else to a real shell.
+ * A line is statements that `;` separates, with quotes, `$NAME` and `>&2`. What is not understood is an error that no
+ * transcript expects, so that none means something else to a real shell.
  */
 
 /** @import { Call, Run } from '../src/jobs/functions.js' */
@@ -11,7 +12,9 @@
 
 /** A statement that is carried out: its words behind the first, and whether the job ignores that it is to end. */
 /** @typedef {{ call: Call, words: string[], write: (text: string) => void, isStubborn: boolean }} Statement */
-/** What a statement comes to: its status, 0 where it gives none, or the end of the job; and whether it ignores its stop. */
+/**
+ * What a statement comes to: its status, 0 where it gives none, or the end of the job; and whether it ignores its stop.
+ */
 /** @typedef {number | void | { end: number | End } | { isStubborn: true }} Result */
 
 /** @type {Record<string, (statement: Statement) => Result | Promise<Result>>} */
@@ -41,7 +44,8 @@ export async function act(call) {
   const [name = ''] = call.words;
   if (call.line === undefined && !COMMANDS[name]) {
     // In the words of the native host: all servers say the same.
-    return { tag: 'not-started', val: { detail: `there is no program ${name} on the PATH; install it or give its full path` } };
+    const detail = `there is no program ${name} on the PATH; install it or give its full path`;
+    return { tag: 'not-started', val: { detail } };
   }
   const all = call.line === undefined ? [call.words] : statements(call.line, call.environment);
   let status = 0;
@@ -121,10 +125,16 @@ function statements(line, environment) {
   return all.filter((words) => words.length > 0);
 }
 
-/** A word without its quotes, and with what its variables are. @param {string} word @param {Record<string, string>} environment */
+/**
+ * A word without its quotes, and with what its variables are.
+ *
+ * @param {string} word
+ * @param {Record<string, string>} environment
+ */
 function expanded(word, environment) {
   // `$$` is left for `kill` to see.
-  const value = (/** @type {string} */ text) => text.replace(/\$([A-Za-z0-9_]+)/g, (_, name) => environment[name] ?? '');
+  const value = (/** @type {string} */ text) =>
+    text.replace(/\$([A-Za-z0-9_]+)/g, (_, name) => environment[name] ?? '');
   return word.replace(/'([^']*)'|"([^"]*)"|[^'"]+/g, (bare, single, double) => single ?? value(double ?? bare));
 }
 

@@ -45,7 +45,8 @@ pub fn setup(bench: &Workbench) -> Setup {
         .finding(&called(bench, &bench.path().join(own)))
 }
 
-/// How a server is started that has what a page has, its store in memory and functions as jobs, but is a process of Node.
+/// How a server is started that has what a page has, its store in memory and functions as jobs, but is a process of
+/// Node.
 #[must_use]
 pub fn in_memory(bench: &Workbench) -> Setup {
     Setup {

@@ -78,8 +78,8 @@ impl Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // This closes its input, with which it ends and ends the browser, if need be by force. It fails only where it has
-        // ended before, which is as good.
+        // This closes its input, with which it ends and ends the browser, if need be by force. It fails only where it
+        // has ended before, which is as good.
         let _ = self.process.wait();
     }
 }

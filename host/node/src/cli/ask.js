@@ -27,8 +27,8 @@ Options:
   --help                                   print this
 
 Exit status: 0 where the person accepted, 1 where they declined, 2 where they dismissed the question or nobody answered
-before the deadline, 125 where this is no job, the command line is wrong, the answer cannot be printed, or this program failed.
-Where standard output is closed (>&-) nobody is asked what would be printed there; > /dev/null drops the answer.
+before the deadline, 125 where this is no job, the command line is wrong, the answer cannot be printed, or this program
+failed. Where standard output is closed (>&-) nobody is asked what would be printed there; > /dev/null drops the answer.
 `;
 
 /** Options of the native program that this one has not. */
@@ -107,11 +107,12 @@ async function answer(form, deadlineMs) {
   return answer;
 }
 
-const CLOSED = 'standard output is closed, so the answer could not be printed: leave it open, or drop the answer by > /dev/null';
+const CLOSED =
+  'standard output is closed, so the answer could not be printed: leave it open, or drop the answer by > /dev/null';
 
 /**
- * Whether standard output was closed when this process was started: Node opened `/dev/null` in its place then, for reading too,
- * and all that is written there seems to have been.
+ * Whether standard output was closed when this process was started: Node opened `/dev/null` in its place then, for
+ * reading too, and all that is written there seems to have been.
  */
 function isClosed() {
   try {

@@ -38,7 +38,17 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, RECORD_BYTES, STALE } from '../limits.js';
-import { codeOf, ifKnown, ifThere, makeFifos, openFifo, overwriteFile, syncDirectory, wake, whenWoken } from './files.js';
+import {
+  codeOf,
+  ifKnown,
+  ifThere,
+  makeFifos,
+  openFifo,
+  overwriteFile,
+  syncDirectory,
+  wake,
+  whenWoken,
+} from './files.js';
 import { checkedOrigin, checkedOutcome, encode, isStopCause, readWhole } from './model.js';
 
 /** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */

@@ -39,7 +39,11 @@ export function createFile(path) {
   return openSync(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
 }
 
-/** Opens a regular file for writing, and makes it in place of whatever else is there, or of nothing. @param {string} path */
+/**
+ * Opens a regular file for writing, and makes it in place of whatever else is there, or of nothing.
+ *
+ * @param {string} path
+ */
 export function overwriteFile(path) {
   const file = ifKnown(() => open(path, O_WRONLY, (found) => found.isFile()));
   if (file !== undefined) return file;

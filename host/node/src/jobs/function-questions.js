@@ -5,7 +5,9 @@ import { ANSWER_BYTES, FORM_BYTES, OPEN_QUESTIONS, REPORT_BYTES } from '../limit
 /** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
 /** @typedef {{ question: wit.Question, resolve: (answer: string) => void }} Open */
 
-/** How many questions were ever asked here, of which keys are made: so that no two of this process or page are the same. */
+/**
+ * How many questions were ever asked here, of which keys are made: so that no two of this process or page are the same.
+ */
 let asked = 0;
 
 /** The questions of one job. */
@@ -69,7 +71,8 @@ export const isTooLong = (answer) => bytesOf(answer).length > ANSWER_BYTES;
 export function reportOf({ percent, text = '' }) {
   const bounded = percent === undefined ? undefined : Math.trunc(Math.min(Math.max(percent, 0), 100));
   // Without half a character at its end.
-  const words = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytesOf(text).subarray(0, REPORT_BYTES), { stream: true });
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const words = decoder.decode(bytesOf(text).subarray(0, REPORT_BYTES), { stream: true });
   return { percent: bounded, text: words, at: BigInt(Date.now()) };
 }
 

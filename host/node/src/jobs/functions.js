@@ -1,8 +1,8 @@
 /**
  * Jobs as asynchronous functions, for places without processes, such as a page. They end with the page.
  *
- * A function cannot be killed: one that is asked to stop and goes on keeps its job running, also when it is told that its
- * grace is over. That is the truth, so nothing here pretends otherwise.
+ * A function cannot be killed: one that is asked to stop and goes on keeps its job running, also when it is told that
+ * its grace is over. That is the truth, so nothing here pretends otherwise.
  */
 
 import { ANSWER_BYTES, LONGEST_TIMER, READ_BYTES } from '../limits.js';
@@ -18,20 +18,21 @@ import { NO_JOB_ID, isJobId } from './id.js';
  *
  * @typedef {object} Call
  * @property {string[]} words what the job is: the function's name and its arguments
- * @property {string | undefined} line the same as it was written, where that was a line for a shell: a function that is a shell
- *   reads this, with the blanks and quotes that `words` has lost
+ * @property {string | undefined} line the same as it was written, where that was a line for a shell: a function that is
+ *   a shell reads this, with the blanks and quotes that `words` has lost
  * @property {string} stdin
  * @property {Record<string, string>} environment the variables of the call; there are no others
  * @property {string | undefined} directory where the call says that it runs; what that means is the function's to know
  * @property {AbortSignal} signal aborted when the job is to stop
- * @property {AbortSignal} killed aborted where it still runs when its grace is over: a function that has a worker terminates it
+ * @property {AbortSignal} killed aborted where it still runs when its grace is over: a function that has a worker
+ *   terminates it
  * @property {(text: string, stream?: wit.Stream) => void} write does nothing when the job has ended
- * @property {(form: string) => Promise<string>} ask asks a person something: a form and its answer, as the README of the WIT has
- *   them; rejected when the job is to stop
+ * @property {(form: string) => Promise<string>} ask asks a person something: a form and its answer, as the README of
+ *   the WIT has them; rejected when the job is to stop
  * @property {(said: { percent?: number, text?: string }) => void} report says how far the job is
  *
- * @typedef {(call: Call) => Promise<number | void | wit.End>} Run gives the exit code, 0 where it gives none; or how else it
- *   ended, where it runs programs of its own: by a signal, say, or not at all
+ * @typedef {(call: Call) => Promise<number | void | wit.End>} Run gives the exit code, 0 where it gives none; or how
+ *   else it ended, where it runs programs of its own: by a signal, say, or not at all
  *
  * @typedef {object} Surroundings what else there is where the functions run
  * @property {(path: string) => boolean} [isDirectory] whether a call may name this directory; any one without it

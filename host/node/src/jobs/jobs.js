@@ -396,7 +396,8 @@ function readable(action) {
 }
 
 /**
- * What `action` gives, or `undefined` where its file is missing or was damaged: what only a newer version can read is neither.
+ * What `action` gives, or `undefined` where its file is missing or was damaged: what only a newer version can read is
+ * neither.
  *
  * @template Result
  * @param {() => Result} action

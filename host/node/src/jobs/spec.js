@@ -63,5 +63,6 @@ function checkDirectory(path) {
 function unusable(path, { code }) {
   if (code === 'ENOENT') return noDirectory(path);
   if (code === 'ENOTDIR') return startError('bad-directory', `${path} is not a directory; name a directory`);
-  return startError('bad-directory', `the directory ${path} may not be entered; change its permissions or name another one`);
+  const closed = `the directory ${path} may not be entered; change its permissions or name another one`;
+  return startError('bad-directory', closed);
 }
