@@ -30,8 +30,12 @@ function start(cx, file, env) {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
-  cx.after(() => child.kill('SIGKILL'));
   const ended = once(child, 'close');
+  cx.after(() => {
+    // Not killed: a browser would be left of it. It ends with its input.
+    child.stdin.end();
+    return ended;
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     send: (/** @type {string} */ line) => child.stdin.write(`${line}\n`),
