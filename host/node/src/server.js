@@ -24,6 +24,8 @@ import { SqliteStore } from './store/sqlite.js';
  * @property {string} dataDir where everything is kept; created where it is missing, and closed to other users
  * @property {object} [config] the members of the WIT's `configure`
  * @property {number} [maxMessageBytes] the longest message that is accepted
+ * @property {number} [untakenPatienceMs] how long a client that closed its end may take nothing of what is left for it:
+ *   more than by default where clients are far away, or are held up themselves
  * @property {Readable} [input]
  * @property {Writable} [output] gets messages and nothing else
  */
@@ -36,10 +38,10 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  *
  * @param {Options} options
  */
-export async function serve({ dataDir, config, maxMessageBytes, input, output }) {
+export async function serve({ dataDir, config, maxMessageBytes, untakenPatienceMs, input, output }) {
   const { component, jobs, store } = await open(dataDir, config);
   const sink = output ?? process.stdout;
-  const client = new Output(sink);
+  const client = new Output(sink, untakenPatienceMs);
   const connection = new Connection({
     component,
     endings: jobs,

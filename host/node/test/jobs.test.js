@@ -1,8 +1,10 @@
 /** Jobs as processes, where the conformance kit does not reach: damaged files, and what a start leaves. */
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -17,9 +19,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { ProcessJobs } from '../src/index.js';
-import { Damaged, checkedOutcome } from '../src/jobs/model.js';
+import { Damaged, checkedOutcome, decode } from '../src/jobs/model.js';
 import { look } from '../src/jobs/processes.js';
-import { eventually, temporaryDirectory } from './support.js';
+import { NODE_OPTIONS, eventually, temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
 /** @import { Command } from '../src/jobs/model.js' */
@@ -196,6 +198,36 @@ test('an outcome that only a newer version can read is left to it', async (cx) =
   assert.deepEqual(end(id), { tag: 'exited', val: { code: 0 } });
 });
 
+test('when a job was asked for, as only a newer version can read it, is left to that', async (cx) => {
+  const { jobs, path, ended, running, end } = jobsIn(cx);
+  const newer = (/** @type {string} */ id) => {
+    const file = join(path, id, 'origin.json');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('"format":1', '"format":2'));
+    return () => writeFileSync(file, text);
+  };
+  const { id, file } = await ended();
+  rmSync(file);
+  const mend = newer(id);
+  assert.throws(() => jobs.inspect(id), ({ payload }) => /has format 2.*; use a newer version/.test(payload.detail));
+  assert.ok(!existsSync(file), 'no outcome is made up');
+  mend();
+  assert.deepEqual(end(id), { tag: 'lost', val: { kind: 'supervisor' } });
+  // Its supervisor has read it long ago.
+  const alive = await running();
+  newer(alive);
+  assert.equal(jobs.inspect(alive).tag, 'running');
+});
+
+test('what is no number of a format is damage', () => {
+  for (const format of ['"2"', '-1', '1.5', 'null', '4294967296']) {
+    assert.throws(() => decode(`{"format":${format},"content":{}}`), Damaged, format);
+  }
+  for (const format of ['0', '2']) {
+    assert.throws(() => decode(`{"format":${format},"content":{}}`), { name: 'Error' }, format);
+  }
+});
+
 test('who waits for a job that cannot be looked at is called back, and its server goes on', async (cx) => {
   const { jobs, path, running } = jobsIn(cx);
   const id = await running();
@@ -223,4 +255,91 @@ test('a start that fails leaves no descriptor, and nothing in the workshop', (cx
   for (let time = 0; time < 10; time += 1) assert.throws(again, /was started or stopped before/);
   assert.ok(readdirSync('/proc/self/fd').length <= before);
   assert.deepEqual(readdirSync(join(path, '.workshop')), []);
+});
+
+/** What a script prints as JSON, in a process of its own, since it may wait for ever. @param {string} script */
+function printed(script) {
+  const imports = ['index', 'jobs/directory', 'jobs/model', 'jobs/output'].map((name) => {
+    const url = new URL(`../src/${name}.js`, import.meta.url).href;
+    return `import * as ${name.split('/').at(-1)} from ${JSON.stringify(url)};`;
+  });
+  const options = [...NODE_OPTIONS, '--input-type=module', '--eval', [...imports, script].join('\n')];
+  const { stdout, stderr, signal } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 30_000 });
+  assert.equal(signal, null, 'it waits for ever');
+  assert.notEqual(stdout, '', stderr);
+  return JSON.parse(stdout);
+}
+
+/** What another process sees of a job. @param {string} path @param {string} id */
+function seen(path, id) {
+  return printed(`
+    const jobs = new index.ProcessJobs(${JSON.stringify(path)});
+    const { tag, val } = jobs.inspect('${id}');
+    const text = jobs.read('${id}', 0n, 4096).map(({ bytes }) => Buffer.from(bytes).toString()).join('');
+    console.log(JSON.stringify({ tag, end: val.end, text }));`);
+}
+
+test('nobody waits for what a job puts in the place of its files, or reads it', async (cx) => {
+  const { path, start } = jobsIn(cx);
+  const number = '0'.repeat(20);
+  const puts = /** @type {const} */ ({
+    fifo: (/** @type {string} */ file) => void spawnSync('mkfifo', [file]),
+    device: (/** @type {string} */ file) => symlinkSync('/dev/zero', file),
+    link: (/** @type {string} */ file) => symlinkSync(`${file}.away`, file),
+    directory: (/** @type {string} */ file) => mkdirSync(file),
+  });
+  const exited = { tag: 'exited', val: { code: 0 } };
+  const lost = { tag: 'lost', val: { kind: 'files' } };
+  const wanted = /** @type {const} */ ([
+    ['outcome.json', { end: lost, text: 'abc\n' }],
+    ['origin.json', { end: exited, text: 'abc\n' }],
+    ['started.json', { end: exited, text: 'abc\n' }],
+    ['alive', { end: exited, text: 'abc\n' }],
+    ['report.json', { end: exited, text: 'abc\n' }],
+    [`idx-${number}`, { end: exited, text: 'abc\n' }],
+    [`out-${number}`, { end: exited, text: '' }],
+  ]);
+  const id = start('echo', 'abc');
+  const job = join(path, id);
+  await eventually('its end', () => existsSync(join(job, 'outcome.json')) || undefined);
+  await eventually('its supervisor to end', () => (seen(path, id).tag === 'ended' ? true : undefined));
+  for (const [kind, put] of Object.entries(puts)) {
+    for (const [name, rest] of wanted) {
+      const copy = crypto.randomUUID();
+      cpSync(job, join(path, copy), { recursive: true, filter: (file) => !/\/(alive|control)$/.test(file) });
+      spawnSync('mkfifo', [join(path, copy, 'alive'), join(path, copy, 'control')]);
+      const file = join(path, copy, name);
+      if (existsSync(file)) renameSync(file, `${file}.away`);
+      put(file);
+      assert.deepEqual(seen(path, copy), { tag: 'ended', ...rest }, `${kind} for ${name}`);
+    }
+  }
+});
+
+test('what is no FIFO keeps no job alive', async (cx) => {
+  const { path, ended } = jobsIn(cx);
+  const { id, file } = await ended();
+  rmSync(file);
+  rmSync(join(path, id, 'alive'));
+  writeFileSync(join(path, id, 'alive'), 'as if somebody wrote');
+  assert.deepEqual(seen(path, id), { tag: 'ended', end: { tag: 'lost', val: { kind: 'files' } }, text: '' });
+});
+
+test('no supervisor waits for what its job puts where it writes', (cx) => {
+  for (const put of ['mkfifo', 'mkdir', 'ln -s /dev/full']) {
+    const job = temporaryDirectory(cx);
+    for (const name of ['started.json', 'reserve', `idx-${'0'.repeat(20)}`, `out-${'0'.repeat(19)}3`]) {
+      spawnSync('sh', ['-c', `${put} '${join(job, name)}'`]);
+    }
+    const done = printed(`
+      const path = ${JSON.stringify(job)};
+      const job = new directory.JobDirectory(path);
+      let isRefused = false;
+      try { job.recordStarted({ pid: 1, startTicks: 1 }); } catch { isRefused = true; }
+      const recorder = new output.Recorder(path, 4096);
+      for (const text of ['abc', 'def']) recorder.record('stdout', Buffer.from(text));
+      job.conclude(model.outcome({ tag: 'exited', val: { code: 7 } }, {}), 'reserve');
+      console.log(JSON.stringify({ isRefused, dropped: recorder.droppedBytes, end: job.outcome().end }));`);
+    assert.deepEqual(done, { isRefused: true, dropped: 6, end: { tag: 'exited', val: { code: 7 } } }, put);
+  }
 });

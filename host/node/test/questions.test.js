@@ -160,6 +160,23 @@ test('an answer that cannot be printed is no refusal', async (cx) => {
   }
 });
 
+test('nobody is asked for what cannot be printed, as standard output is closed', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  const questions = ['Which --text', 'Which --field a:text', 'Agree --json'];
+  const closed = questions.map((it) => `${PROGRAM} ask ${it} >&- 2>&3; echo $?`);
+  const id = await client.run(`exec 3>&1; ${closed.join('; ')}`);
+  const { text } = (await client.endedTask(id)).result.content[0];
+  assert.equal(text.match(/standard output is closed.*> \/dev\/null\n125$/gm)?.length, closed.length, text);
+  const saying = async (/** @type {string} */ words, /** @type {object} */ content) => {
+    const id = await client.run(`${PROGRAM} ask ${words}; echo ended with $?`);
+    const [key = ''] = Object.keys(await asked(client, id));
+    await answer(client, id, key, { action: 'accept', content });
+    return (await client.endedTask(id)).result.content[0].text;
+  };
+  assert.match(await saying('Which --text > /dev/null', { answer: 'a' }), /ended with 0/, 'dropped on purpose');
+  assert.match(await saying('Agree >&-', {}), /ended with 0/, 'nothing is printed');
+});
+
 test('a form has what the options say', () => {
   const form = (/** @type {Partial<ConstructorParameters<typeof Form>[0]>} */ options) =>
     new Form({ message: 'm', kinds: [], fields: [], isOptional: false, ...options });

@@ -34,7 +34,7 @@ fn expectations(text: &str) -> usize {
 }
 
 /// Where the whole corpus is played against something, and how that is said there.
-const RUNNERS: [(&str, &str); 7] = [
+const RUNNERS: [(&str, &str); 9] = [
     ("tests/tests/transcripts.rs", "check(in_core)"),
     ("tests/tests/transcripts.rs", "check(in_fresh_core)"),
     ("tests/tests/transcripts.rs", "check(in_component)"),
@@ -42,7 +42,15 @@ const RUNNERS: [(&str, &str); 7] = [
     ("tests/tests/transcripts.rs", "check(in_binary)"),
     (
         "tests/tests/hosts/node.rs",
-        "assert_answers_as_the_native_host(",
+        "assert_answers_as_the_native_host(&javascript::setup(",
+    ),
+    (
+        "tests/tests/hosts/node.rs",
+        "assert_answers_as_the_native_host(&javascript::in_memory(",
+    ),
+    (
+        "tests/tests/hosts/node.rs",
+        "assert_answers_as_the_native_host(&pages.setup(",
     ),
     (
         "tests/tests/hosts/python.rs",
@@ -64,7 +72,7 @@ fn all_runners_play_the_whole_corpus() {
         .map(|(path, call)| format!("{path}: {call} is missing"))
         .collect();
     assert_none(
-        "a transcript is played against core, component, library, binary and the other hosts",
+        "a transcript is played against core, component, library, binary, the other hosts and a page",
         &problems,
     );
 }

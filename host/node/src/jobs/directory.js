@@ -24,8 +24,8 @@ import {
   fsyncSync,
   ftruncateSync,
   linkSync,
+  lstatSync,
   openSync,
-  readFileSync,
   readSync,
   readlinkSync,
   rmSync,
@@ -37,13 +37,23 @@ import {
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 
-import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
-import { codeOf, ifThere, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { checkedOrigin, checkedOutcome, decode, encode, isStopCause } from './model.js';
+import { OUTCOME_RESERVE_BYTES, RECORD_BYTES, STALE } from '../limits.js';
+import {
+  codeOf,
+  ifKnown,
+  ifThere,
+  makeFifos,
+  openFifo,
+  overwriteFile,
+  syncDirectory,
+  wake,
+  whenWoken,
+} from './files.js';
+import { checkedOrigin, checkedOutcome, encode, isStopCause, readWhole } from './model.js';
 
 /** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
-const { O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const { O_NONBLOCK, O_RDWR } = constants;
 const PRIVATE = { mode: 0o600 };
 
 export class JobDirectory {
@@ -99,9 +109,14 @@ export class JobDirectory {
     return () => clearImmediate(soon);
   }
 
-  /** `alive` for reading, where somebody holds it. */
+  /** Whether `alive` is what it was made as. */
+  hasAlive() {
+    return ifThere(() => lstatSync(this.file('alive')))?.isFIFO() ?? false;
+  }
+
+  /** `alive` for reading, where somebody holds it: something else in its place keeps nothing alive. */
   #openHeld() {
-    const fifo = ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
+    const fifo = ifKnown(() => openFifo(this.file('alive')));
     if (fifo === undefined) return undefined;
     let held = false;
     try {
@@ -176,7 +191,8 @@ export class JobDirectory {
 
   /** @returns {Spec} */
   spec() {
-    return this.#read('spec.json');
+    // The supervisor reads it, before anybody else can write: it is as long as its server wrote it.
+    return this.#read('spec.json', Infinity);
   }
 
   /** @returns {Started | undefined} where it was recorded and is readable */
@@ -190,7 +206,8 @@ export class JobDirectory {
 
   /** @param {Started} started */
   recordStarted(started) {
-    writeFileSync(this.file('started.json'), encode(started), PRIVATE);
+    // What a hasty command has put there is not written to: a FIFO would have the supervisor wait.
+    writeFileSync(this.file('started.json'), encode(started), { ...PRIVATE, flag: 'wx' });
   }
 
   /**
@@ -204,9 +221,9 @@ export class JobDirectory {
     return record && checkedOutcome(record);
   }
 
-  /** Removes an outcome that was damaged. */
+  /** Removes an outcome that was damaged, or what is in its place. */
   discardOutcome() {
-    rmSync(this.file('outcome.json'), { force: true });
+    rmSync(this.file('outcome.json'), { force: true, recursive: true });
   }
 
   /**
@@ -219,7 +236,7 @@ export class JobDirectory {
   conclude(outcome, draft) {
     const path = this.file(draft);
     const text = Buffer.from(encode(outcome));
-    const file = openSync(path, O_CREAT | O_WRONLY, 0o600);
+    const file = overwriteFile(path);
     try {
       writeSync(file, text, 0, text.length, 0);
       ftruncateSync(file, text.length);
@@ -252,9 +269,9 @@ export class JobDirectory {
     return join(this.path, name);
   }
 
-  /** @param {string} name */
-  #read(name) {
-    return decode(readFileSync(this.file(name), 'utf8'));
+  /** @param {string} name @param {number} [limitBytes] */
+  #read(name, limitBytes = RECORD_BYTES) {
+    return readWhole(this.file(name), limitBytes);
   }
 }
 

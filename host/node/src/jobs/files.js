@@ -1,10 +1,10 @@
 /** What several processes do with the same files: names that come and go, FIFOs, and durability. */
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 
-const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 
 /** @param {any} error @returns {string} */
 export function codeOf(error) {
@@ -22,6 +22,81 @@ export function ifThere(action) {
     return action();
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Something else has the name of a file: any process of a job may have put it there. */
+export class OtherKind extends Error {}
+
+/** Opens a regular file for reading. @param {string} path @throws {OtherKind} */
+export function openFile(path) {
+  return open(path, O_RDONLY, (found) => found.isFile());
+}
+
+/** Makes a file that nobody has made yet, open for writing. @param {string} path */
+export function createFile(path) {
+  return openSync(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+}
+
+/**
+ * Opens a regular file for writing, and makes it in place of whatever else is there, or of nothing.
+ *
+ * @param {string} path
+ */
+export function overwriteFile(path) {
+  const file = ifKnown(() => open(path, O_WRONLY, (found) => found.isFile()));
+  if (file !== undefined) return file;
+  rmSync(path, { force: true, recursive: true });
+  return createFile(path);
+}
+
+/** Opens a FIFO for reading. @param {string} path @throws {OtherKind} */
+export function openFifo(path) {
+  return open(path, O_RDONLY, (found) => found.isFIFO());
+}
+
+/**
+ * What `action` gives, or `undefined` where it looks for a file that does not exist, or is something else.
+ *
+ * @template Result
+ * @param {() => Result} action
+ */
+export function ifKnown(action) {
+  try {
+    return ifThere(action);
+  } catch (error) {
+    if (error instanceof OtherKind) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Opens what a job may have replaced: waits for nobody, as a FIFO would, and follows no link.
+ *
+ * @param {string} path
+ * @param {number} access
+ * @param {(found: import('node:fs').Stats) => boolean} isKind
+ */
+function open(path, access, isKind) {
+  const file = opened(path, access | O_NONBLOCK | O_NOFOLLOW);
+  let isRight = false;
+  try {
+    isRight = isKind(fstatSync(file));
+  } finally {
+    if (!isRight) closeSync(file);
+  }
+  if (!isRight) throw new OtherKind(`${path} is something else than it was made as`);
+  return file;
+}
+
+/** @param {string} path @param {number} flags */
+function opened(path, flags) {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    // A link; a socket, or a FIFO that nobody reads; a directory.
+    if (['ELOOP', 'ENXIO', 'EISDIR'].includes(codeOf(error))) throw new OtherKind(`${error}`);
     throw error;
   }
 }
@@ -81,7 +156,7 @@ export function isRead(path) {
 /** @param {string} path @param {string} text */
 function write(path, text) {
   try {
-    const fifo = openSync(path, O_WRONLY | O_NONBLOCK);
+    const fifo = open(path, O_WRONLY, (found) => found.isFIFO());
     try {
       writeSync(fifo, text);
     } finally {
@@ -92,7 +167,7 @@ function write(path, text) {
     // It is full of what is still to be read.
     if (codeOf(error) === 'EAGAIN') return true;
     // Nobody reads it, or not any more, or somebody put something else in its place.
-    if (['ENXIO', 'EPIPE', 'ENOENT', 'EISDIR', 'ELOOP', 'EACCES'].includes(codeOf(error))) return false;
+    if (error instanceof OtherKind || ['EPIPE', 'ENOENT', 'EACCES'].includes(codeOf(error))) return false;
     throw error;
   }
 }

@@ -7,7 +7,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -249,7 +249,7 @@ export class ProcessJobs {
       directory.discardOutcome();
       return this.#bury(id, directory, 'files');
     }
-    return this.#bury(id, directory, existsSync(directory.file('alive')) ? 'supervisor' : 'files');
+    return this.#bury(id, directory, directory.hasAlive() ? 'supervisor' : 'files');
   }
 
   /**
@@ -261,7 +261,7 @@ export class ProcessJobs {
    * @param {LossKind} suspected
    */
   #bury(id, directory, suspected) {
-    const origin = readable(() => directory.origin());
+    const origin = unlessDamaged(() => directory.origin());
     const isThisBoot = origin === undefined || origin.bootId === this.#bootId;
     if (isThisBoot && !killAll(id, directory)) return undefined;
     const kind = origin === undefined ? 'files' : isThisBoot ? suspected : 'machine';
@@ -392,6 +392,22 @@ function readable(action) {
     return action();
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * What `action` gives, or `undefined` where its file is missing or was damaged: what only a newer version can read is
+ * neither.
+ *
+ * @template Result
+ * @param {() => Result} action
+ */
+function unlessDamaged(action) {
+  try {
+    return ifThere(action);
+  } catch (error) {
+    if (error instanceof Damaged) return undefined;
+    throw error;
   }
 }
 

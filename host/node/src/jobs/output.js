@@ -7,12 +7,12 @@
  * when a new one is needed. Entries count as output, so a job that alternates between its streams is bounded too.
  */
 
-import { closeSync, fstatSync, ftruncateSync, lstatSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, lstatSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
-import { ifThere, readBytes } from './files.js';
+import { createFile, ifKnown, ifThere, openFile, readBytes } from './files.js';
 import { isWithin } from './model.js';
 
 /** @import { Stream } from './model.js' */
@@ -122,9 +122,9 @@ class Segment {
     this.start = start;
     this.#capacity = capacity;
     // The index first: whoever finds the bytes finds it too.
-    this.#index = openSync(join(directory, indexName(start)), 'w', 0o600);
+    this.#index = createFile(join(directory, indexName(start)));
     try {
-      this.#data = openSync(join(directory, dataName(start)), 'w', 0o600);
+      this.#data = createFile(join(directory, dataName(start)));
     } catch (error) {
       closeSync(this.#index);
       throw error;
@@ -368,7 +368,7 @@ function decodeEntry(bytes) {
 }
 
 /** @param {string} path */
-const open = (path) => ifThere(() => openSync(path, 'r'));
+const open = (path) => ifKnown(() => openFile(path));
 /** @param {number} start */
 const dataName = (start) => `out-${String(start).padStart(20, '0')}`;
 /** @param {number} start */
