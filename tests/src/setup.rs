@@ -19,6 +19,9 @@ pub struct Setup {
     pub flags: Vec<String>,
     /// Variables beside those of the test.
     pub environment: Vec<(String, OsString)>,
+    /// The line after which this process serves another client, with a new server on the same data; `None` where each
+    /// process serves one, and data outlive it.
+    pub next_client: Option<&'static str>,
 }
 
 impl Setup {

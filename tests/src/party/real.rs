@@ -103,6 +103,9 @@ impl Party for Real {
     fn pass(&mut self, _ms: u64) {}
 
     fn reopen(&mut self) {
+        if let Some(line) = self.setup.next_client {
+            return self.send(line);
+        }
         let exit = self.server.close();
         assert!(exit.status.success(), "the server ended with {exit:?}");
         self.left.extend(exit.unread_lines);

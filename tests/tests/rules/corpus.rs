@@ -34,7 +34,7 @@ fn expectations(text: &str) -> usize {
 }
 
 /// Where the whole corpus is played against something, and how that is said there.
-const RUNNERS: [(&str, &str); 7] = [
+const RUNNERS: [(&str, &str); 10] = [
     ("tests/tests/transcripts.rs", "check(in_core)"),
     ("tests/tests/transcripts.rs", "check(in_fresh_core)"),
     ("tests/tests/transcripts.rs", "check(in_component)"),
@@ -46,8 +46,17 @@ const RUNNERS: [(&str, &str); 7] = [
     ),
     (
         "tests/tests/hosts/python.rs",
-        "assert_answers_as_the_native_host(",
+        "assert_answers_as_the_native_host(&python_host::setup(",
     ),
+    (
+        "tests/tests/hosts/python.rs",
+        "assert_answers_as_the_native_host(&in_memory(&component()",
+    ),
+    (
+        "tests/tests/hosts/python.rs",
+        "assert_answers_as_the_native_host(&in_memory(&composition)",
+    ),
+    ("tests/tests/hosts/wasmtime.rs", "in corpus()"),
 ];
 
 #[test]
@@ -64,7 +73,7 @@ fn all_runners_play_the_whole_corpus() {
         .map(|(path, call)| format!("{path}: {call} is missing"))
         .collect();
     assert_none(
-        "a transcript is played against core, component, library, binary and the other hosts",
+        "a transcript is played against core, component, library, binary, the other hosts and the command line",
         &problems,
     );
 }
