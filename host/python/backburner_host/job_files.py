@@ -44,6 +44,10 @@ class Damaged(ValueError):
     """A file is not what was written as it."""
 
 
+class Newer(ValueError):
+    """A newer version of this program wrote a file, and only such a one can read it."""
+
+
 def jobs_directory(data: str) -> str:
     """Where the jobs of a data directory are, each in a directory that is called as its id."""
     return os.path.join(data, "jobs")
@@ -67,11 +71,14 @@ class JobFiles:
         return self._read("spec.json")["origin"]
 
     def whole_origin(self) -> dict | None:
-        """As `origin`; `None` where somebody deleted or damaged the job's files."""
+        """As `origin`; `None` where somebody deleted, closed or damaged the job's files.
+
+        Raises `Newer`, or the `OSError` of a system that cannot read now: that is no damage.
+        """
         try:
             origin = self.origin()
             is_whole = is_natural(origin["started_at"]) and is_natural(origin["monotonic_ms"]) and "boot_id" in origin
-        except (OSError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, PermissionError, Damaged, KeyError, TypeError):
             return None
         # Without `alive` a supervisor that lives looks dead.
         return origin if is_whole and self._alive() else None
@@ -272,15 +279,16 @@ def read_foreign_record(path: str, limit_bytes: int) -> dict:
 
 
 def _content(text: bytes) -> dict:
-    """What is in a record. Raises `Damaged`, and another `ValueError` where only a newer version can read it."""
+    """What is in a record. Raises `Damaged` or `Newer`."""
     try:
         numbered = json.loads(text.decode())
-        format, content = numbered["format"], numbered["content"]
-        is_newer = format > FORMAT
+        # All that every format has.
+        format = numbered["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Damaged(f"this is no record: {error!r}") from error
-    if is_newer:
-        raise ValueError(f"the file has format {format}, and this version knows {FORMAT}")
+    if is_natural(format) and format > FORMAT:
+        raise Newer(f"a job's file has format {format}, and this version knows {FORMAT}; use a newer version")
+    content = numbered.get("content")
     if format != FORMAT or not isinstance(content, dict):
         raise Damaged("a record has members")
     return content

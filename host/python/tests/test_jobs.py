@@ -190,11 +190,29 @@ class Jobs(DirectoryCase):
         id = self.start("exit 3")
         ended(self.jobs, id)
         file = self.directory / "jobs" / id / "outcome.json"
-        file.write_text(file.read_text().replace('"format": 1', '"format": 2'))
-        with self.assertRaisesRegex(JobsFailure, "has format 2"):
-            self.jobs.inspect(id)
-        file.write_text(file.read_text().replace('"format": 2', '"format": 1'))
+        whole = file.read_text()
+        for newer in (whole.replace('"format": 1', '"format": 2'), '{"format": 2}'):
+            file.write_text(newer)
+            with self.assertRaisesRegex(JobsFailure, "has format 2.*use a newer version"):
+                self.jobs.inspect(id)
+        file.write_text(whole)
         self.assertEqual(self.jobs.inspect(id).end, Exited(3))
+
+    def test_a_lost_job_whose_record_only_a_newer_version_can_read_is_left_to_it(self) -> None:
+        id = self.start("exec sleep 100")
+        supervisor, files = self.supervisor(id), self.directory / "jobs" / id
+        pid = json.loads((files / "command.json").read_text())["content"]["pid"]
+        whole = (files / "spec.json").read_text()
+        (files / "spec.json").write_text('{"format": 2}')
+        self.assertIsInstance(self.jobs.inspect(id), Progress, "its supervisor has read it before")
+        os.kill(supervisor, signal.SIGKILL)
+        until("its supervisor to be gone", lambda: not JobFiles(str(files)).is_alive())
+        for call in (self.jobs.inspect, self.jobs.forget):
+            with self.assertRaisesRegex(JobsFailure, "has format 2.*use a newer version"):
+                call(id)
+        self.assertIsNotNone(processes.look(pid), "nothing of it was killed")
+        (files / "spec.json").write_text(whole)
+        self.assertEqual(ended(self.jobs, id).end, Lost("supervisor"))
 
     def test_what_is_no_file_is_neither_waited_for_nor_followed(self) -> None:
         whole = self.directory / "jobs" / self.start("echo abc")
