@@ -14,9 +14,13 @@
 
 Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor, whatever ended it,
 and a reader's end of file is a wake-up. Imported by supervisors, which have to start fast: little is imported here.
+
+Any process of the job may have put anything in the place of a file: a FIFO that nobody writes into, a link, a device.
+So what is read is opened by `open_file`, and what is written is made anew by `create`; neither waits or follows.
 """
 
 import errno
+import io
 import json
 import os
 import stat
@@ -38,6 +42,10 @@ DATA_VARIABLE = "BACKBURNER_DIR"
 
 class Damaged(ValueError):
     """A file is not what was written as it."""
+
+
+class Newer(ValueError):
+    """A newer version of this program wrote a file, and only such a one can read it."""
 
 
 def jobs_directory(data: str) -> str:
@@ -63,23 +71,22 @@ class JobFiles:
         return self._read("spec.json")["origin"]
 
     def whole_origin(self) -> dict | None:
-        """As `origin`; `None` where somebody deleted or damaged the job's files."""
+        """As `origin`; `None` where somebody deleted, closed or damaged the job's files.
+
+        Raises `Newer`, or the `OSError` of a system that cannot read now: that is no damage.
+        """
         try:
-            # Without it a supervisor that lives looks dead.
-            os.stat(self._name("alive"))
             origin = self.origin()
             is_whole = is_natural(origin["started_at"]) and is_natural(origin["monotonic_ms"]) and "boot_id" in origin
-        except (OSError, ValueError, KeyError, TypeError):
+        except (FileNotFoundError, PermissionError, Damaged, KeyError, TypeError):
             return None
-        return origin if is_whole else None
+        # Without `alive` a supervisor that lives looks dead.
+        return origin if is_whole and self._alive() else None
 
     def made_at(self) -> int:
         """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
-        try:
-            # Nobody writes into it, so that it never changes.
-            made = os.stat(self._name("alive"))
-        except FileNotFoundError:
-            made = os.stat(self.path)
+        # Nobody writes into it, so that it never changes.
+        made = self._alive() or os.stat(self.path)
         return max(0, made.st_mtime_ns // 1_000_000)
 
     def spec(self) -> dict:
@@ -97,11 +104,14 @@ class JobFiles:
         Ask this first: only when it is dead does an outcome, or that there is none, mean anything.
         """
         try:
-            fifo = os.open(self._name("alive"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return None
+            fifo = os.open(self._name("alive"), os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError as error:
+            # Not there, a link, a socket.
+            if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
+                return None
+            raise
         try:
-            is_dead = os.read(fifo, 1) == b""
+            is_dead = not stat.S_ISFIFO(os.fstat(fifo).st_mode) or os.read(fifo, 1) == b""
         except BlockingIOError:
             is_dead = False
         if is_dead:
@@ -174,23 +184,33 @@ class JobFiles:
             os.unlink(self._name("outcome.json"))
         except FileNotFoundError:
             pass
+        except IsADirectoryError:
+            os.rename(self._name("outcome.json"), self._name(f"outcome.damaged-{os.getpid()}-{monotonic_ms()}"))
 
     def conclude(self, outcome: dict) -> None:
         """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
-        unique = f"outcome-{os.getpid()}"
-        self._write(unique, outcome)
-        sync(self._name(unique))
+        # Another one each time, which the job cannot have taken.
+        unique = f"outcome-{os.getpid()}-{monotonic_ms()}"
         try:
-            os.link(self._name(unique), self._name("outcome.json"))
-        except FileExistsError:
-            pass
-        os.unlink(self._name(unique))
+            self._write(unique, outcome)
+            sync(self._name(unique))
+            link(self._name(unique), self._name("outcome.json"))
+        finally:
+            remove(self._name(unique))
         sync(self.path)
 
     def log(self, text: str) -> None:
         """Leave a trace for whoever looks into the directory; a supervisor has no other place to complain."""
-        with open(self._name("supervisor.log"), "w") as file:
+        with open(create(self._name("supervisor.log")), "w") as file:
             file.write(text)
+
+    def _alive(self) -> os.stat_result | None:
+        """What the system says of `alive`; `None` where there is no such FIFO."""
+        try:
+            found = os.lstat(self._name("alive"))
+        except FileNotFoundError:
+            return None
+        return found if stat.S_ISFIFO(found.st_mode) else None
 
     def _name(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -199,14 +219,50 @@ class JobFiles:
         write_record(self._name(name), content)
 
     def _read(self, name: str) -> dict:
-        with open(self._name(name), "rb") as file:
+        with open_file(self._name(name)) as file:
             return _content(file.read())
+
+
+def open_file(path: str) -> io.BufferedReader:
+    """Open a file for reading. Raises `Damaged` where its name is that of something else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        # A link, a socket.
+        if error.errno in (errno.ELOOP, errno.ENXIO):
+            raise Damaged(f"{path} is no file") from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Damaged(f"{path} is no file")
+    return os.fdopen(descriptor, "rb")
+
+
+def create(path: str) -> int:
+    """Make a file for writing. What has its name is deleted: it is of nobody who still writes."""
+    remove(path)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+
+def remove(path: str) -> None:
+    """Delete a file; one that is not there is no error."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def link(path: str, name: str) -> None:
+    """Give a file another name, unless that is taken: in one step, and the first one stays."""
+    try:
+        os.link(path, name)
+    except FileExistsError:
+        pass
 
 
 def write_record(path: str, content: dict) -> None:
     """Write a file with the number of its format. It is not synchronised."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
+    with open(create(path), "w", encoding="utf-8") as file:
         json.dump({"format": FORMAT, "content": content}, file)
 
 
@@ -215,11 +271,7 @@ def read_foreign_record(path: str, limit_bytes: int) -> dict:
 
     Raises `OSError` or `ValueError` where it is no such record, or longer than that.
     """
-    # What is not a file is neither waited for nor followed.
-    flags = os.O_NONBLOCK | os.O_NOFOLLOW
-    with open(path, "rb", opener=lambda name, usual: os.open(name, usual | flags)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError(f"{path} is no file")
+    with open_file(path) as file:
         text = file.read(limit_bytes + 1)
     if len(text) > limit_bytes:
         raise ValueError(f"{path} is longer than {limit_bytes} bytes")
@@ -227,15 +279,16 @@ def read_foreign_record(path: str, limit_bytes: int) -> dict:
 
 
 def _content(text: bytes) -> dict:
-    """What is in a record. Raises `Damaged`, and another `ValueError` where only a newer version can read it."""
+    """What is in a record. Raises `Damaged` or `Newer`."""
     try:
         numbered = json.loads(text.decode())
-        format, content = numbered["format"], numbered["content"]
-        is_newer = format > FORMAT
+        # All that every format has.
+        format = numbered["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Damaged(f"this is no record: {error!r}") from error
-    if is_newer:
-        raise ValueError(f"the file has format {format}, and this version knows {FORMAT}")
+    if is_natural(format) and format > FORMAT:
+        raise Newer(f"a job's file has format {format}, and this version knows {FORMAT}; use a newer version")
+    content = numbered.get("content")
     if format != FORMAT or not isinstance(content, dict):
         raise Damaged("a record has members")
     return content
@@ -259,6 +312,8 @@ def wake(path: str, data: bytes = b"!") -> bool:
             return False
         raise
     try:
+        if not stat.S_ISFIFO(os.fstat(fifo).st_mode):
+            raise OSError(errno.ELOOP, "it is no FIFO", path)
         os.write(fifo, data)
     except BlockingIOError:
         # Full of what is still to be read.
@@ -273,7 +328,7 @@ def wake(path: str, data: bytes = b"!") -> bool:
 
 def sync(path: str) -> None:
     """Make what was written into a file or a directory survive a power failure."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -23,7 +23,7 @@ from pathlib import Path
 from . import capabilities as cap
 from . import limits, output, processes, questions, report
 from .clock import boot_id, monotonic_ms, now_ms
-from .job_files import STOP_CAUSES, Damaged, JobFiles, is_natural, jobs_directory, sync
+from .job_files import STOP_CAUSES, Damaged, JobFiles, Newer, is_natural, jobs_directory, sync
 
 _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
 _SUPERVISOR = (
@@ -322,8 +322,12 @@ def _progress(files: JobFiles) -> cap.Progress:
 
 
 def _duration(files: JobFiles) -> tuple[int, int]:
-    """Since when a job runs, and how long that is. It runs all the same where somebody damaged the record of it."""
-    origin = files.whole_origin()
+    """Since when a job runs, and how long that is. It runs all the same where the record of it cannot be read."""
+    try:
+        origin = files.whole_origin()
+    except (OSError, Newer):
+        # Its supervisor has read it long ago.
+        origin = None
     if origin is None:
         made_at = files.made_at()
         return made_at, now_ms() - made_at

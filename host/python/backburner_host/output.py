@@ -17,7 +17,7 @@ from collections import deque, namedtuple
 
 from . import limits
 from .clock import monotonic_ms, now_ms
-from .job_files import NATURAL_MAX
+from .job_files import NATURAL_MAX, Damaged, create, open_file
 
 STREAMS = ("stdout", "stderr")
 
@@ -103,11 +103,10 @@ class _Segment:
     """The segment that is being written."""
 
     def __init__(self, path: str, start: int, capacity: int):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
         # The index first: whoever finds the bytes finds it too.
-        self._index = os.open(os.path.join(path, f"idx-{start}"), flags, 0o600)
+        self._index = create(os.path.join(path, f"idx-{start}"))
         try:
-            self._data = os.open(os.path.join(path, f"out-{start}"), flags, 0o600)
+            self._data = create(os.path.join(path, f"out-{start}"))
         except OSError:
             os.close(self._index)
             raise
@@ -174,8 +173,8 @@ def read(path: str, offset: int, limit: int, is_growing: bool) -> list[Run]:
     for start in _segments(path):
         try:
             found = _read_segment(path, start, (offset, limit, is_growing))
-        except FileNotFoundError:
-            # Deleted since it was listed, to make room for something newer.
+        except (FileNotFoundError, Damaged):
+            # Deleted since it was listed, to make room for something newer, or by the job.
             continue
         for run in found:
             if limit <= 0 or len(runs) >= limits.READ_FRAGMENTS_MAX:
@@ -199,10 +198,9 @@ def _modified_at(found: os.stat_result) -> int:
 def _read_segment(path: str, start: int, wanted: tuple[int, int, bool]) -> list[Run]:
     """The runs of one segment that are in what is wanted, and maybe a little more."""
     offset, limit, is_growing = wanted
-    with open(os.path.join(path, f"idx-{start}"), "rb") as file:
-        packed = file.read()
-    entries = list(_ENTRY.iter_unpack(packed[: len(packed) // _ENTRY.size * _ENTRY.size]))
-    with open(os.path.join(path, f"out-{start}"), "rb") as file:
+    # In this order: bytes are deleted before their index.
+    entries = _entries(os.path.join(path, f"idx-{start}"))
+    with open_file(os.path.join(path, f"out-{start}")) as file:
         end = start + os.fstat(file.fileno()).st_size
         indexed = entries[-1][0] if entries else start
         if end > indexed and not is_growing:
@@ -215,6 +213,16 @@ def _read_segment(path: str, start: int, wanted: tuple[int, int, bool]) -> list[
         file.seek(first - start)
         data = file.read(limit)
     return _cut(data, first, entries)
+
+
+def _entries(path: str) -> list[tuple[int, int]]:
+    """What an index says; nothing where the job took it away."""
+    try:
+        with open_file(path) as file:
+            packed = file.read()
+    except (FileNotFoundError, Damaged):
+        return []
+    return list(_ENTRY.iter_unpack(packed[: len(packed) // _ENTRY.size * _ENTRY.size]))
 
 
 def _cut(data: bytes, first: int, entries: list[tuple[int, int]]) -> list[Run]:

@@ -18,7 +18,7 @@ import time
 from . import limits
 from .capabilities import Question
 from .clock import now_ms
-from .job_files import is_natural, read_foreign_record, sync, wake, write_record
+from .job_files import is_natural, link, read_foreign_record, sync, wake, write_record
 
 _FORM_WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.FORM_BYTES_MAX + limits.RECORD_BYTES
 _ANSWER_WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.ANSWER_BYTES_MAX + limits.RECORD_BYTES
@@ -149,9 +149,7 @@ def _conclude(directory: str, key: str, text: str) -> None:
     try:
         write_record(draft, {"answer": text})
         sync(draft)
-        os.link(draft, os.path.join(directory, f"{key}.answer"))
-    except FileExistsError:
-        pass
+        link(draft, os.path.join(directory, f"{key}.answer"))
     finally:
         _unlink(draft)
     sync(directory)

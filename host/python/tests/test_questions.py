@@ -120,6 +120,8 @@ class Asking(DirectoryCase):
             (key,) = server.asked(id)
             server.answer(id, key, {"action": "accept", "content": {"answer": "a"}})
             self.assertIn("ended with 125", server.text(id), streams)
+            if streams == ">&-":
+                self.assertIn("standard output is closed", server.text(id))
 
     def test_a_question_is_withdrawn_when_its_asker_ends(self) -> None:
         server, gate = self.server(), self.gate()

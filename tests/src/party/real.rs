@@ -12,7 +12,7 @@ use crate::setup::{Data, Setup};
 use crate::test_dir::TestDir;
 
 /// The line at which a server with its data in its memory ends for its client, and begins anew on this data: no message
-/// is like it. It is also in `host/node/test/in-memory.js`.
+/// is like it. It is also in `host/node/test/in-memory.js` and `host/python/tests/in_memory.py`.
 const REOPEN: &[u8] = b"\x04\n";
 
 /// A stdio server on a data directory of its own, or on its own memory.

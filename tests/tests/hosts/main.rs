@@ -5,6 +5,7 @@
 //! its test says so and passes, unless `BACKBURNER_ALL_HOSTS` is 1.
 
 mod composition;
+mod conversation;
 mod corpus;
 mod embedding;
 mod node;
