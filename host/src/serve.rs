@@ -101,9 +101,11 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
             source,
         },
     )?;
+    // Before the component is waited for, which takes longer than all this.
+    let transport = stdio::Transport::new(streams, settings.stdio)?;
     let pool = pool(store, jobs, &config)?;
     config::follow(Arc::clone(&pool), config)?;
-    stdio::serve(pool, streams, settings.stdio)?;
+    transport.serve(pool)?;
     Ok(())
 }
 
