@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call_tool::{Call, tool_result};
 use super::called_tool::{Called, called};
 use crate::config::Config;
-use crate::imports::{Command, World};
+use crate::imports::{Command, JobSpec, World};
 use crate::meta;
 use crate::outcome::{Context, Outcome};
 use crate::rounds::confirmation::{Proposal, because, confirmation, is_confirmed};
@@ -238,11 +238,11 @@ impl Judge<'_> {
             (Called::Configured(tool), command) => {
                 let own = tool.confirmation(arguments);
                 own.or_else(|| match command {
-                    Command::Shell(_) => self.rule(command),
+                    Command::Shell(_) => self.rule(&order.spec),
                     Command::Program(_) => None,
                 })
             }
-            (Called::Run(_), command) => self.rule(command),
+            (Called::Run(_), _) => self.rule(&order.spec),
         }
     }
 
@@ -265,8 +265,9 @@ impl Judge<'_> {
         )
     }
 
-    fn rule(self, command: &Command) -> Option<Reason> {
-        let why = because(&self.config.confirm.concern(command)?);
+    fn rule(self, spec: &JobSpec) -> Option<Reason> {
+        let rules = &self.config.confirm;
+        let why = because(&rules.concern(&spec.command, &spec.environment)?);
         let question = format!("May this command be run? {why}");
         Some(Reason { question, why })
     }
