@@ -20,7 +20,7 @@ use crate::rounds::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trus
 use crate::rpc::members::{entries, object, present, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::order::Order;
-use crate::task::permit::Permit;
+use crate::task::permit::{Permit, Use};
 use crate::tool::configured::{Reason, UserQuestion};
 use crate::tool::given::Given;
 use crate::tool::{Mode, ToolResult};
@@ -51,6 +51,8 @@ pub(super) struct Prepared<'a> {
 enum Instead {
     /// This question, to a person.
     Ask(Question, PutAgain),
+    /// These words, for the model: the person who was asked to confirm it did not.
+    Refused(&'static str),
     /// These words, for the model.
     Refuse(String),
 }
@@ -144,8 +146,21 @@ impl Instead {
     ) -> Result<Outcome, RpcError> {
         match self {
             Self::Ask(question, again) => {
+                // Nobody is asked whose answer would count for nothing.
+                if let Some(confirmation) = rounds.confirmation()
+                    && let Some(used_for) = confirmation.used_for(world)?
+                {
+                    return Err(used_up(used_for));
+                }
                 let result = rounds.ask(world, question, again)?;
                 Ok(Outcome::Reply(reply::input_required(id, result)))
+            }
+            Self::Refused(words) => {
+                let confirmation = rounds.confirmation().expect(CONFIRMATION_OF_ANSWER);
+                match confirmation.refuse(world)? {
+                    Use::Start => Err(used_up(Use::Start)),
+                    Use::Refusal => Ok(tool_result(id, ToolResult::refused(words.to_owned()))),
+                }
             }
             Self::Refuse(text) => Ok(tool_result(id, ToolResult::refused(text))),
         }
@@ -221,8 +236,8 @@ impl Judge<'_> {
             return Ok(Ok(Permit::Once(confirmation)));
         }
         Ok(Err(match answered {
-            Answered::With(_) | Answered::Declined => Instead::Refuse(DECLINED.to_owned()),
-            Answered::Cancelled => Instead::Refuse(CANCELLED.to_owned()),
+            Answered::With(_) | Answered::Declined => Instead::Refused(DECLINED),
+            Answered::Cancelled => Instead::Refused(CANCELLED),
             _ if !meta::declared(self.call.request)?.modes()?.form => {
                 Instead::Refuse(self.unaskable(&reason.why))
             }
@@ -336,6 +351,29 @@ const DECLINED: &str = "the command was not run: the person who was asked to con
 
 const CANCELLED: &str = "the command was not run: the person who was asked to confirm it gave no answer. Ask them \
     before you call again";
+
+/// Why there is a confirmation where a question for one was answered.
+const CONFIRMATION_OF_ANSWER: &str =
+    "an answer counts only where a state says that its question was asked";
+
+/// What a call is told whose confirmation was used before, for this.
+pub(super) fn used_up(used_for: Use) -> RpcError {
+    let (before, again) = match used_for {
+        Use::Start => (
+            "one confirmation is for one attempt to run the command, and there was one before, whether or not it could be \
+             started, so nothing was run now",
+            "to have it run",
+        ),
+        Use::Refusal => (
+            "the person who was asked to confirm the command said no or gave no answer, so nothing was run",
+            "if they want it run now",
+        ),
+    };
+    RpcError::InvalidParams(format!(
+        "`requestState` was used: {before}; {again}, make the call without `requestState` and `inputResponses`, and the \
+         person is asked again"
+    ))
+}
 
 /// Why a person is asked again.
 fn unfit(why: &str) -> String {

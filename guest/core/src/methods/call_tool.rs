@@ -50,11 +50,6 @@ pub(super) fn ending(about: About) -> &'static str {
     }
 }
 
-/// What a call is told whose confirmation was used before: by a call whose job was started, or could not be.
-const USED_UP: &str = "`requestState` was used: one confirmation is for one attempt to run the command, and there was one \
-    before, whether or not it could be started, so nothing was run now; to have it run, make the call without \
-    `requestState` and `inputResponses`, and the person is asked again";
-
 /// Begins the job and waits for it a while.
 pub(super) fn handle(
     config: &Config,
@@ -156,7 +151,7 @@ fn attempt(
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
         Begun::Ending(_) => refused(ending(order.about()).to_owned()),
         Begun::Unconfirmed => prepared.unconfirmed(world, id),
-        Begun::UsedUp => Err(RpcError::InvalidParams(USED_UP.to_owned())),
+        Begun::UsedUp(used_for) => Err(before_start::used_up(used_for)),
         Begun::Refused(why) => refused(refusal_in_words(&why, order)),
     }
 }

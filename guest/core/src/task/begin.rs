@@ -4,7 +4,7 @@ use super::durable::{Loaded, write};
 use super::idempotency::{self, Claim, claim};
 use super::keys::{self, Owner};
 use super::order::Order;
-use super::permit::Permit;
+use super::permit::{Permit, Use};
 use super::record::{Facts, Live, State, TaskRecord};
 use super::start::{Remains, Start, start};
 use super::{Durable, TaskId, spec};
@@ -30,8 +30,8 @@ pub(crate) enum Begun {
     Ending(TaskId),
     /// Nothing: a person has to confirm it first, and no earlier call made it.
     Unconfirmed,
-    /// Nothing: the confirmation was used before, for a job that was started or could not be.
-    UsedUp,
+    /// Nothing: the confirmation was used before, for this.
+    UsedUp(Use),
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -103,16 +103,18 @@ fn attempt(
 ) -> Result<Option<Begun>, RpcError> {
     // Before the key is looked at: both are written at once, so where this says that the confirmation was used, the key
     // already stands for the task.
-    let is_used = match &order.permit {
-        Permit::Once(confirmation) => confirmation.is_used(world)?,
-        Permit::Unneeded | Permit::Missing => false,
+    let used_for = match &order.permit {
+        Permit::Once(confirmation) => confirmation.used_for(world)?,
+        Permit::Unneeded | Permit::Missing => None,
     };
     let claim = match slot {
         None => None,
         Some(slot) => Some((slot, claim(world, cx.now, (slot, order.about()))?)),
     };
     match claim {
-        None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::UsedUp)),
+        None | Some((_, Claim::Free(_))) if let Some(used_for) = used_for => {
+            Ok(Some(Begun::UsedUp(used_for)))
+        }
         None => create(world, cx, order, None),
         Some((slot, Claim::Free(expect))) => create(world, cx, order, Some((slot, expect))),
         Some((_, Claim::Taken(loaded))) => join(world, order, *loaded),
