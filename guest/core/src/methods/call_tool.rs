@@ -237,7 +237,7 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
         Refused::NotStarted(error, remains) => {
             let call = Unstarted {
                 key_is_used: *remains == Remains::Task && order.idempotency_key.is_some(),
-                is_unplaced: order.in_servers_directory || order.spec.directory.is_none(),
+                is_unplaced: order.is_unplaced(),
             };
             wording::not_run(error, call, order.about())
         }

@@ -145,7 +145,7 @@ fn create(
     }
     others.extend(indexes(&record.facts, slot)?);
     match write(world, record, Expectation::Absent, others) {
-        Ok(facts) => Ok(Some(match start(world, cx.now, &facts, &order.spec) {
+        Ok(facts) => Ok(Some(match start(world, cx.now, &facts, order) {
             Start::Started => Begun::Task(facts),
             Start::Overtaken => Begun::Overtaken(facts),
             Start::Failed(error, remains) => Begun::Refused(Refused::NotStarted(error, remains)),
