@@ -7,7 +7,6 @@ pub(crate) mod catalogue;
 pub(crate) mod configured;
 pub(crate) mod given;
 mod limits;
-pub(crate) mod path;
 mod quote;
 pub(crate) mod run;
 mod user_arguments;

@@ -3,9 +3,8 @@
 use super::arguments::Arguments;
 use super::misfit::Misfit;
 use crate::config::{ConfigError, Members, Node, Seconds};
-use crate::text::duration;
+use crate::text::{duration, is_within};
 use crate::tool::limits::{LISTED_NAMES, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
-use crate::tool::path::{is_within, path_at};
 use crate::tool::quote::quoted;
 
 const MEMBERS: [&str; 7] = [
@@ -138,7 +137,7 @@ fn directories(members: &Members<'_>, base: Option<&str>) -> Result<Vec<String>,
     if items.is_empty() {
         return Err(node.error("has to name a directory; without this member, any will do"));
     }
-    items.iter().map(|item| path_at(item, base)).collect()
+    items.iter().map(|item| item.path(base)).collect()
 }
 
 /// The directory of a call that names none: of the allowed ones the first, as the server's own may be none of them.
@@ -150,7 +149,7 @@ fn directory(
     let Some(node) = members.get("cwd") else {
         return Ok(directories.first().cloned());
     };
-    let path = path_at(&node, base)?;
+    let path = node.path(base)?;
     let is_allowed = directories
         .iter()
         .any(|directory| is_within(&path, directory));

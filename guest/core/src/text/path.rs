@@ -1,7 +1,5 @@
 //! Paths as text: nothing here looks at a disk, so links are not followed and nothing has to exist.
 
-use crate::config::{ConfigError, Node};
-
 /// `path`, made absolute by `base`; `None` where it is relative and there is no base.
 pub(crate) fn absolute(base: Option<&str>, path: &str) -> Option<String> {
     if path.starts_with('/') {
@@ -9,29 +7,6 @@ pub(crate) fn absolute(base: Option<&str>, path: &str) -> Option<String> {
     }
     let base = base?.trim_end_matches('/');
     Some(format!("{base}/{path}"))
-}
-
-/// The path at this node, made absolute by `base`.
-///
-/// # Errors
-/// Where it is none, or relative without a base.
-pub(crate) fn path_at(node: &Node<'_>, base: Option<&str>) -> Result<String, ConfigError> {
-    absolute(base, node.words()?).ok_or_else(|| {
-        node.error(
-            "has to be an absolute path, since there is no `baseDirectory` for a relative one",
-        )
-    })
-}
-
-/// The absolute path in a configuration.
-///
-/// # Errors
-/// Where it is none.
-pub(crate) fn absolute_path<'a>(node: &Node<'a>) -> Result<&'a str, ConfigError> {
-    match node.words()? {
-        path if path.starts_with('/') => Ok(path),
-        _ => Err(node.error("has to be an absolute path")),
-    }
 }
 
 /// Whether an absolute path is this directory or something below it, component by component, after `.` and `..` are
