@@ -110,7 +110,7 @@ fn run_is_bounded_and_says_so() {
     for (name, part) in [
         (
             "cwd",
-            "Default: /base/x. It has to be one of these directories or below it: /base/.",
+            "Default: /base/x. It has to be one of these directories or below it: /base.",
         ),
         (
             "timeoutSeconds",

@@ -1,12 +1,21 @@
 //! Paths as text: nothing here looks at a disk, so links are not followed and nothing has to exist.
 
-/// `path`, made absolute by `base`; `None` where it is relative and there is no base.
+/// `path`, made absolute by `base`, without what says nothing: `.`, and slashes that are more than one. `None` where it
+/// is relative and there is no base. A `..` stays: behind a link it leads elsewhere than to what stands before it.
 pub(crate) fn absolute(base: Option<&str>, path: &str) -> Option<String> {
-    if path.starts_with('/') {
-        return Some(path.to_owned());
-    }
-    let base = base?.trim_end_matches('/');
-    Some(format!("{base}/{path}"))
+    let base = if path.starts_with('/') { "" } else { base? };
+    let components = base.split('/').chain(path.split('/'));
+    Some(joined(components.filter(|it| !matches!(*it, "" | "."))))
+}
+
+/// An absolute path without `.` and `..`, as [`is_within`] takes it.
+pub(crate) fn normalised(path: &str) -> String {
+    joined(resolved(path).into_iter())
+}
+
+fn joined<'a>(components: impl Iterator<Item = &'a str>) -> String {
+    let components: Vec<&str> = components.collect();
+    format!("/{}", components.join("/"))
 }
 
 /// Whether an absolute path is this directory or something below it, component by component, after `.` and `..` are
@@ -32,7 +41,7 @@ fn resolved(path: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{absolute, is_within};
+    use super::{absolute, is_within, normalised};
 
     #[test]
     fn a_relative_path_begins_at_the_base() {
@@ -41,6 +50,34 @@ mod tests {
         assert_eq!(absolute(Some("/b/"), "../a").as_deref(), Some("/b/../a"));
         assert_eq!(absolute(Some("/"), "a").as_deref(), Some("/a"));
         assert_eq!(absolute(None, "a"), None);
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out_of_a_path() {
+        for (path, expect) in [
+            (".", "/b"),
+            ("./", "/b"),
+            ("./a/./c", "/b/a/c"),
+            ("/a//./c/.", "/a/c"),
+            ("/", "/"),
+            ("/.", "/"),
+            ("a/..", "/b/a/.."),
+            (".a/..b", "/b/.a/..b"),
+        ] {
+            assert_eq!(
+                absolute(Some("/b/."), path).as_deref(),
+                Some(expect),
+                "{path}"
+            );
+        }
+        assert_eq!(absolute(Some("/"), ".").as_deref(), Some("/"));
+    }
+
+    #[test]
+    fn a_normalised_path_leads_nowhere_and_back() {
+        for (path, expect) in [("/a/../b/.", "/b"), ("/..", "/"), ("/a/b/../..", "/")] {
+            assert_eq!(normalised(path), expect, "{path}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::misfit::Misfit;
 use crate::config::{ConfigError, Members, Node, Seconds};
-use crate::text::{duration, is_within};
+use crate::text::{duration, is_within, normalised};
 use crate::tool::limits::{LISTED_NAMES, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
 use crate::tool::quote::quoted;
 
@@ -137,7 +137,9 @@ fn directories(members: &Members<'_>, base: Option<&str>) -> Result<Vec<String>,
     if items.is_empty() {
         return Err(node.error("has to name a directory; without this member, any will do"));
     }
-    items.iter().map(|item| item.path(base)).collect()
+    // As they are compared, so that what is shown is what holds.
+    let path = |item: &Node<'_>| Ok(normalised(&item.path(base)?));
+    items.iter().map(path).collect()
 }
 
 /// The directory of a call that names none: of the allowed ones the first, as the server's own may be none of them.

@@ -100,6 +100,24 @@ fn a_call_works_in_the_allowed_directories_and_below() {
 }
 
 #[test]
+fn directories_are_shown_as_they_are_compared() {
+    let policy = policy(&json!({"directories": [".", "./b/../c/", "/x/."]}));
+    let silent = call(&policy, &json!({"command": "true"})).expect("a valid call");
+    assert_eq!(silent.directory.as_deref(), Some("/base"));
+    let text = refusal(&policy, &json!({"command": "true", "cwd": "/"}));
+    assert!(text.contains("below it: /base, /base/c, /x"), "{text}");
+    let own = super::super::definition(&policy).to_string();
+    assert!(own.contains("Default: /base. It has to be"), "{own}");
+    let within = Policy::read(
+        &Node::root(&json!({"directories": ["."], "cwd": "./sub/"})),
+        Some("/base"),
+    );
+    let policy = within.expect("it is within").expect("it is on");
+    let silent = call(&policy, &json!({"command": "true"})).expect("a valid call");
+    assert_eq!(silent.directory.as_deref(), Some("/base/sub"));
+}
+
+#[test]
 fn what_contradicts_itself_is_refused_with_its_place() {
     let check = |config: &Value, at: &str| {
         assert_eq!(
