@@ -17,7 +17,7 @@ use crate::text::echoed;
 use crate::tool::catalogue::Catalogue;
 
 /// All that can be in a configuration, as it is listed to who used another name.
-const MEMBERS: [&str; 12] = [
+const MEMBERS: [&str; 13] = [
     "syncLimitMs",
     "directLimitMs",
     "graceMs",
@@ -28,6 +28,7 @@ const MEMBERS: [&str; 12] = [
     "confirm",
     "workingDirectory",
     "baseDirectory",
+    "configurationFile",
     "run",
     "tools",
 ];

@@ -6,7 +6,7 @@ use super::{Arguments, Policy};
 use crate::config::{ConfigError, Node};
 
 fn read(config: &Value) -> Result<Option<Policy>, ConfigError> {
-    Policy::read(&Node::root(config), Some("/base"))
+    Policy::read(&Node::root(config), Some("/base"), None)
 }
 
 fn policy(config: &Value) -> Policy {
@@ -111,10 +111,32 @@ fn directories_are_shown_as_they_are_compared() {
     let within = Policy::read(
         &Node::root(&json!({"directories": ["."], "cwd": "./sub/"})),
         Some("/base"),
+        None,
     );
     let policy = within.expect("it is within").expect("it is on");
     let silent = call(&policy, &json!({"command": "true"})).expect("a valid call");
     assert_eq!(silent.directory.as_deref(), Some("/base/sub"));
+}
+
+#[test]
+fn a_refusal_names_what_says_so() {
+    let config = json!({"maxTimeoutSeconds": 10, "maxTtlSeconds": 100, "directories": ["/a"]});
+    let read = |file| Policy::read(&Node::root(&config), None, file);
+    for (file, shown) in [
+        (None, "the server's configuration"),
+        (Some("/b/c.toml"), "/b/c.toml"),
+    ] {
+        let policy = read(file).expect("it is valid").expect("it is on");
+        for (member, value, by) in [
+            ("timeoutSeconds", json!(11), "maxTimeoutSeconds"),
+            ("ttlSeconds", json!(101), "maxTtlSeconds"),
+            ("cwd", json!("/"), "directories"),
+        ] {
+            let text = refusal(&policy, &json!({"command": "true", member: value}));
+            let words = format!(", as `run.{by}` in {shown} says. Nothing was run.");
+            assert!(text.contains(&words), "{text}");
+        }
+    }
 }
 
 #[test]
@@ -140,6 +162,6 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     check(&json!({"ttlSeconds": 0.5}), "/ttlSeconds");
     check(&json!({"maxTtlSeconds": 31_536_001}), "/maxTtlSeconds");
     let relative = json!({"cwd": "sub"});
-    let error = Policy::read(&Node::root(&relative), None).expect_err("there is no base");
+    let error = Policy::read(&Node::root(&relative), None, None).expect_err("there is no base");
     assert!(error.reason.contains("baseDirectory"), "{error}");
 }
