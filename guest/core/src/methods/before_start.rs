@@ -85,6 +85,7 @@ pub(super) fn prepare<'a>(
         call,
         called,
     };
+    let given = called.with_defaults(given);
     let arguments = match judge.completed(&mut rounds, given)? {
         Ok(arguments) => arguments,
         Err(instead) => return instead.answer(world, &call.request.id, rounds).map(Err),
