@@ -172,11 +172,11 @@ pub(super) fn is_direct(config: &Config, client: Client, mode: Mode) -> bool {
 }
 
 /// How long a call of this configured tool, or of `run`, waits that is not answered with a task, in milliseconds;
-/// `None` for as long as it takes.
+/// `None` for as long as it takes: of a tool that is never answered with one and has no limit of its own.
 pub(super) fn patience_ms(config: &Config, tool: Option<&str>) -> Option<u64> {
     let tool = tool.and_then(|name| config.catalogue.tool(name));
     match tool {
-        Some(tool) if tool.mode == Mode::Never => None,
+        Some(tool) if tool.mode == Mode::Never => tool.sync_limit_ms,
         Some(tool) => Some(tool.sync_limit_ms.unwrap_or(config.sync_limit_ms)),
         None => Some(config.sync_limit_ms),
     }
@@ -184,11 +184,13 @@ pub(super) fn patience_ms(config: &Config, tool: Option<&str>) -> Option<u64> {
 
 /// How the call waits for its job; not at all where its client gets a task at once.
 fn waiting(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> WaitingCall {
-    let (client, limit_ms) = match (call.client, patience_ms(config, facts.tool_name())) {
-        // Such a client is answered like one that does not know tasks.
-        (_, None) => (Client::Plain, None),
-        (Client::Tasks, Some(_)) => (Client::Tasks, Some(config.direct_limit_ms)),
-        (Client::Plain, limit_ms) => (Client::Plain, limit_ms),
+    let tool = facts.tool_name();
+    let (client, limit_ms) = match (call.client, config.catalogue.mode(tool)) {
+        (Client::Tasks, Mode::Auto | Mode::Required) => {
+            (Client::Tasks, Some(config.direct_limit_ms))
+        }
+        // Any client of such a tool is answered like one that does not know tasks.
+        (Client::Plain, _) | (_, Mode::Never) => (Client::Plain, patience_ms(config, tool)),
     };
     WaitingCall {
         request: call.request.id.clone(),
