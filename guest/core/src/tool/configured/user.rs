@@ -103,6 +103,7 @@ impl User {
         let described = Described {
             title,
             schema: &schema,
+            written: &listed,
         };
         let arguments = UserArguments::parse(node.value(), described)
             .map_err(|wrong| node.error_below(&wrong.at, wrong.reason))?;
