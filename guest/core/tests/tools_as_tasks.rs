@@ -313,6 +313,86 @@ fn tasks(world: &mut FakeWorld, host: &mut Host, calls: &[(&str, Value)]) -> Vec
     ids
 }
 
+/// A server with a tool that has a key and these members, which was started in this directory.
+fn keyed_in(directory: Option<&str>, members: &Value) -> Host {
+    let mut tool = json!({
+        "name": "t", "description": "d", "shell": "sleep 9", "idempotencyKey": "k", "task": "required",
+    });
+    for (name, value) in members.as_object().expect("members") {
+        tool[name] = value.clone();
+    }
+    let mut config = json!({ "tools": [tool], "directLimitMs": 0 });
+    if let Some(directory) = directory {
+        config["workingDirectory"] = directory.into();
+    }
+    Host::new(&config.to_string(), "user")
+}
+
+#[test]
+fn a_key_of_a_tool_without_a_directory_is_not_for_two_projects() {
+    let mut world = FakeWorld::new(1);
+    let mut one = keyed_in(Some("/one"), &json!({}));
+    let first = ask(&mut one, &mut world, Client::Tasks);
+    let again = ask(
+        &mut keyed_in(Some("/one"), &json!({})),
+        &mut world,
+        Client::Tasks,
+    );
+    assert_eq!(task(&again), task(&first));
+    let other = ask(
+        &mut keyed_in(Some("/other"), &json!({})),
+        &mut world,
+        Client::Tasks,
+    );
+    assert_eq!(other["result"]["isError"], true, "{other}");
+    for part in [
+        "its directory is \"/one\"",
+        "this server's own, \"/other\"",
+        "`cwd`",
+    ] {
+        assert!(text(&other).contains(part), "{part}: {other}");
+    }
+    assert_eq!(world.jobs.starts.len(), 1);
+}
+
+#[test]
+fn a_key_stands_for_its_task_where_a_directory_is_not_known_or_is_configured() {
+    let named = |directory: &str| json!({ "cwd": directory });
+    for (before, after) in [
+        (
+            keyed_in(None, &json!({})),
+            keyed_in(Some("/other"), &json!({})),
+        ),
+        (
+            keyed_in(Some("/one"), &json!({})),
+            keyed_in(None, &json!({})),
+        ),
+        (
+            keyed_in(Some("/one"), &named("/x")),
+            keyed_in(Some("/other"), &named("/x")),
+        ),
+        // What a configuration says may be something else by now.
+        (
+            keyed_in(Some("/one"), &named("/x")),
+            keyed_in(Some("/one"), &named("/y")),
+        ),
+        (
+            keyed_in(Some("/one"), &named("/x")),
+            keyed_in(Some("/one"), &json!({})),
+        ),
+        (
+            keyed_in(Some("/one"), &json!({})),
+            keyed_in(Some("/one"), &named("/y")),
+        ),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let [mut before, mut after] = [before, after];
+        let first = ask(&mut before, &mut world, Client::Tasks);
+        let second = ask(&mut after, &mut world, Client::Tasks);
+        assert_eq!(task(&second), task(&first));
+    }
+}
+
 #[test]
 fn calls_whose_key_is_the_same_text_are_the_same_call() {
     let mut world = FakeWorld::new(1);

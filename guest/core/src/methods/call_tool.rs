@@ -243,11 +243,7 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             };
             wording::not_run(error, call, order.about())
         }
-        Refused::OtherOrder(_) if order.tool.is_some() => format!(
-            "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
-             that call exactly to get its task",
-            order.idempotency_key.as_deref().unwrap_or_default()
-        ),
+        Refused::OtherOrder(other) if order.tool.is_some() => other_call_of_tool(other, order),
         Refused::OtherOrder(other) => format!(
             "`idempotencyKey` {:?} already stands for another call, with {}: {} to get its task, or use a new key",
             order.idempotency_key.as_deref().unwrap_or_default(),
@@ -273,6 +269,29 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
+    }
+}
+
+/// What a call of a configured tool is told whose key stands for another one. That the directory is another one is not
+/// the model's doing, and nothing that it could correct.
+fn other_call_of_tool(other: &OtherOrder, order: &Order) -> String {
+    let key = order.idempotency_key.as_deref().unwrap_or_default();
+    let own = order.spec.directory.as_deref();
+    let is_elsewhere = other.differences.as_slice() == ["cwd"];
+    match (other.directory.as_deref(), own.filter(|_| is_elsewhere)) {
+        (Some(theirs), Some(own)) => {
+            let (theirs, own) = (revealed(theirs), revealed(own));
+            format!(
+                "the key {key:?}, which is made of the arguments, already stands for the same call in another directory: \
+                 its directory is \"{theirs}\", and this call is for this server's own, \"{own}\", as the configuration \
+                 of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, use other arguments, \
+                 or have a `cwd` named there. Nothing was run"
+            )
+        }
+        _ => format!(
+            "the key {key:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
+             that call exactly to get its task"
+        ),
     }
 }
 

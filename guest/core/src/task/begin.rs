@@ -244,14 +244,20 @@ fn share(store: &mut impl Store, loaded: &Loaded, live: Live) -> Result<Option<B
 }
 
 /// The arguments in which an order differs from the one that made a task. Its time to live is in both specs. Of a
-/// configured tool they are what its arguments make: all else is the configuration's, and may be another by now.
+/// configured tool they are what its arguments make, and the directory where that is each server's own: all else is the
+/// configuration's, and may be another by now.
 fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'static str> {
     let mut differences = spec::differences(recorded, &order.spec);
+    let facts = &loaded.facts;
     if order.tool.is_some() {
-        differences.retain(|name| spec::MADE_OF_ARGUMENTS.contains(name));
+        let are_of_servers = facts.in_servers_directory && order.in_servers_directory;
+        let is_meant = |name: &str| match name {
+            "cwd" => are_of_servers,
+            name => spec::MADE_OF_ARGUMENTS.contains(&name),
+        };
+        differences.retain(|name| is_meant(name));
         return differences;
     }
-    let facts = &loaded.facts;
     // The call of which it is not known where it would run named no directory. So where the other one named none
     // either, they may be one call. Two servers that know their directories do not make one call of two: the same key,
     // such as `test`, in another project is not to give this one's result.
