@@ -28,6 +28,7 @@ impl Server {
     /// | `workingDirectory` | where commands run for which no directory is named; none: where the host runs them | – | absolute path | none |
     /// | `confirm` | which commands a person has to confirm: `pattern` and `reason` of each rule | – | up to 100 rules | none |
     /// | `baseDirectory` | where relative paths in `run` and `tools` begin | – | absolute path | none |
+    /// | `configurationFile` | what people call the file that this comes from: its path | – | one line | none |
     /// | `run` | what holds for the tool `run`, and whether there is one | – | object | `{}` |
     /// | `tools` | tools of the user's own | – | array of objects | `[]` |
     ///

@@ -111,6 +111,22 @@ fn a_command_that_a_rule_names_is_asked_for_and_not_run() {
 }
 
 #[test]
+fn a_variable_that_has_something_run_is_asked_for_with_its_value() {
+    let mut world = FakeWorld::new(1);
+    let environment = json!({ "GIT_EDITOR": "rm -r", "SECRET": "s3cr3t" });
+    let arguments = json!({ "command": "git commit", "env": environment });
+    let reply = host().ask(&mut world, &call(&arguments, &json!({})));
+    let question = &reply["result"]["inputRequests"]["confirm"]["params"]["message"];
+    let question = question.as_str().expect("it asks");
+    assert!(
+        question.contains("Variables: GIT_EDITOR='rm -r', SECRET"),
+        "{question}"
+    );
+    assert!(!question.contains("s3cr3t"), "{question}");
+    assert!(world.jobs.starts.is_empty());
+}
+
+#[test]
 fn what_was_confirmed_runs_as_any_task() {
     let mut world = FakeWorld::new(1);
     let mut host = host();

@@ -171,6 +171,117 @@ fn a_key_whose_task_is_ending_is_asked_for_and_then_waited_for() {
     assert_eq!(world.jobs.starts.len(), 2);
 }
 
+/// All answers with which a person does not say yes.
+fn refusals() -> [Value; 3] {
+    [
+        json!({ "action": "decline" }),
+        json!({ "action": "cancel" }),
+        json!({ "action": "accept", "content": { "confirm": false } }),
+    ]
+}
+
+/// The call that brings this answer to what another one brings a yes to.
+fn instead(body: &str, answer: &Value) -> String {
+    let mut body = parse(body);
+    body["params"]["inputResponses"]["confirm"] = answer.clone();
+    body.to_string()
+}
+
+#[test]
+fn a_no_cannot_be_made_a_yes() {
+    for (arguments, no) in [removal(), keyed()]
+        .iter()
+        .flat_map(|arguments| refusals().map(|no| (arguments.clone(), no)))
+    {
+        let (mut world, yes) = confirmed(&arguments);
+        let no = instead(&yes, &no);
+        let first = host().ask(&mut world, &no);
+        assert_eq!(first["result"]["isError"], true, "{first}");
+        let reply = host().ask(&mut world, &yes);
+        assert_used(&reply);
+        assert!(reply.to_string().contains("said no"), "{reply}");
+        // Nor is anybody asked in vain, and a repeated no is the same one.
+        assert_used(&host().ask(&mut world, &instead(&yes, &json!({}))));
+        let again = host().ask(&mut world, &no);
+        assert_eq!(again["result"], first["result"]);
+        assert!(world.jobs.starts.is_empty());
+        assert!(world.store.keys("task/").is_empty());
+        // What the words say works.
+        let anew = host().ask(&mut world, &call(&arguments, &json!({})));
+        let mut other = parse(&yes);
+        other["params"]["requestState"] = anew["result"]["requestState"].clone();
+        task_id(&host().ask(&mut world, &other.to_string()));
+    }
+}
+
+#[test]
+fn a_no_behind_a_yes_is_told_what_became_of_that() {
+    let (mut world, yes) = confirmed(&removal());
+    task_id(&host().ask(&mut world, &yes));
+    for no in refusals() {
+        assert_used(&host().ask(&mut world, &instead(&yes, &no)));
+    }
+    assert_used(&host().ask(&mut world, &instead(&yes, &json!({}))));
+    assert_eq!(world.jobs.starts.len(), 1);
+}
+
+#[test]
+fn of_a_yes_and_a_no_at_once_one_counts() {
+    for after_calls in 0..5 {
+        for is_no_first in [true, false] {
+            let (mut world, yes) = confirmed(&removal());
+            let no = instead(&yes, &json!({ "action": "decline" }));
+            let (body, other) = if is_no_first { (no, yes) } else { (yes, no) };
+            let mut host = host();
+            world.interference = Some(Interference {
+                after_calls,
+                cx: host.context(&world),
+                config: CONFIG,
+                call: Call::Message(other),
+            });
+            let reply = host.ask(&mut world, &body);
+            let replies = match world.interfered.take() {
+                Some(Outcome::Reply(other)) => vec![reply, parse(&other)],
+                _ => continue,
+            };
+            let tasks = replies
+                .iter()
+                .filter(|it| it["result"]["taskId"].is_string());
+            let refused = replies.iter().filter(|it| it["result"]["isError"] == true);
+            let used = replies.iter().filter(|it| it["error"].is_object());
+            assert_eq!(tasks.count(), world.jobs.starts.len(), "{replies:?}");
+            assert_eq!(refused.count() + world.jobs.starts.len(), 1, "{replies:?}");
+            assert_eq!(used.count(), 1, "{replies:?}");
+        }
+    }
+}
+
+#[test]
+fn a_no_that_cannot_be_recorded_is_an_error() {
+    let (mut world, yes) = confirmed(&removal());
+    let no = instead(&yes, &json!({ "action": "decline" }));
+    world.faults.fill_disk(0);
+    let reply = host().ask(&mut world, &no);
+    assert_eq!(reply["error"]["code"], -32603, "{reply}");
+    world.faults.clear();
+    host().ask(&mut world, &no);
+    assert_used(&host().ask(&mut world, &yes));
+}
+
+#[test]
+fn that_somebody_said_no_is_forgotten_as_a_yes_is() {
+    let (mut world, yes) = confirmed(&removal());
+    host().ask(&mut world, &instead(&yes, &json!({ "action": "decline" })));
+    let forgotten_at = world.clock + HOUR_MS + DAY_MS;
+    let host = host();
+    assert_eq!(
+        host.server.sweep(&mut world, forgotten_at - 1),
+        Some(forgotten_at)
+    );
+    assert_eq!(host.server.sweep(&mut world, forgotten_at), None);
+    assert!(world.store.keys("used-state/").is_empty());
+}
+
 /// What a server answers, and another one that gets the same message after so many calls of the first one's imports.
 fn at_once(host: &mut Host, world: &mut FakeWorld, body: &str, after_calls: u64) -> [Value; 2] {
     world.interference = Some(Interference {

@@ -27,6 +27,7 @@ const PAYLOAD: &str = fixture!("request-state-1.json");
 const STATE: &str = fixture!("request-state-1.txt");
 const CONFIRMED: &str = fixture!("task-1-live-confirmed.json");
 const INDEXES: &str = fixture!("indexes-confirmed.txt");
+const REFUSED: &str = fixture!("indexes-refused.txt");
 
 const CONFIG: &str =
     r#"{"directLimitMs":0,"confirm":[{"pattern":"rm ...","reason":"it deletes"}]}"#;
@@ -47,7 +48,11 @@ fn call(more: &Value) -> String {
 /// The call that says yes to the question of this state.
 fn yes(state: &str) -> String {
     let yes = json!({ "action": "accept", "content": { "confirm": true } });
-    call(&json!({ "requestState": state, "inputResponses": { "confirm": yes } }))
+    answered(state, &yes)
+}
+
+fn answered(state: &str, answer: &Value) -> String {
+    call(&json!({ "requestState": state, "inputResponses": { "confirm": answer } }))
 }
 
 /// All that is stored under keys that do not begin like this.
@@ -103,15 +108,26 @@ fn what_is_stored_of_a_command_that_was_confirmed() {
 }
 
 #[test]
-fn a_state_that_was_used_is_known_by_its_entry() {
+fn what_is_stored_of_a_command_that_was_refused() {
     let mut world = FakeWorld::new(1);
     let state = asked(&mut world);
-    let entries = INDEXES.lines().filter_map(|line| line.split_once(' '));
-    for (key, value) in entries {
-        world.store.put(key, value);
+    let no = answered(&state, &json!({ "action": "decline" }));
+    Host::new(CONFIG, "user").ask(&mut world, &no);
+    assert_eq!(stored(&world, "task/"), REFUSED);
+}
+
+#[test]
+fn a_state_that_was_used_is_known_by_its_entry() {
+    for (stored, words) in [(INDEXES, "one attempt"), (REFUSED, "said no")] {
+        let mut world = FakeWorld::new(1);
+        let state = asked(&mut world);
+        for (key, value) in stored.lines().filter_map(|line| line.split_once(' ')) {
+            world.store.put(key, value);
+        }
+        let reply = Host::new(CONFIG, "user").ask(&mut world, &yes(&state));
+        assert!(reply.to_string().contains("was used"), "{reply}");
+        assert!(reply.to_string().contains(words), "{reply}");
     }
-    let reply = Host::new(CONFIG, "user").ask(&mut world, &yes(&state));
-    assert!(reply.to_string().contains("was used"), "{reply}");
 }
 
 #[test]

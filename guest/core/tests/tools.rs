@@ -163,7 +163,7 @@ fn a_relative_path_begins_at_the_base_directory() {
         assert_eq!(spec["directory"], "/base/sub");
     };
     check("make", "make");
-    check("./x.sh", "/base/./x.sh");
+    check("./x.sh", "/base/x.sh");
     check("bin/x", "/base/bin/x");
     check("/bin/x", "/bin/x");
     assert_eq!(

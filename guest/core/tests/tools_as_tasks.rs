@@ -163,13 +163,75 @@ fn a_tool_that_never_is_a_task_is_answered_however_long_it_takes() {
 }
 
 #[test]
+fn a_tool_that_never_is_a_task_has_the_limit_that_it_names() {
+    for client in [Client::Plain, Client::Tasks] {
+        let mut world = FakeWorld::new(1);
+        let members =
+            json!({ "shell": "sleep 60; echo hi", "task": "never", "syncLimitSeconds": 20 });
+        let reply = ask(&mut host(&members), &mut world, client);
+        assert_eq!(world.clock, EPOCH + 20_000);
+        assert_eq!(reply["result"]["resultType"], "complete");
+        let key = world.store.keys("task/")[0].to_owned();
+        let id = key.trim_start_matches("task/");
+        let goes_on =
+            format!("still running after 20 s, no output so far, in the background, as task {id};");
+        assert!(text(&reply).contains(&goes_on), "{reply}");
+    }
+}
+
+#[test]
+fn a_question_of_a_job_ends_the_wait_of_a_call_that_has_no_limit() {
+    let members =
+        json!({ "shell": "sleep 10; ask text; echo hi", "task": "never", "idempotencyKey": "k" });
+    for client in [Client::Plain, Client::Tasks] {
+        let mut tool = members.clone();
+        for (name, value) in [("name", "t"), ("description", "d")] {
+            tool[name] = value.into();
+        }
+        let config =
+            json!({ "answerCommand": "b answer", "showCommand": "b show", "tools": [tool] });
+        let mut host = Host::new(&config.to_string(), "user");
+        let mut world = FakeWorld::new(1);
+        let reply = ask(&mut host, &mut world, client);
+        assert_eq!(world.clock, EPOCH + 30_000);
+        let key = world.store.keys("task/")[0].to_owned();
+        let id = key.trim_start_matches("task/");
+        for part in [
+            "waits for an answer: ",
+            &format!("; a person answers it in a terminal by `b answer {id}`."),
+            "Call `t` again with exactly the same arguments to wait for its result",
+        ] {
+            assert!(text(&reply).contains(part), "{part}: {reply}");
+        }
+        // As long as it is open, the same call is told so again, but not at once.
+        let again = ask(&mut host, &mut world, client);
+        assert_eq!(text(&again), text(&reply).replace("30 s", "1 min"));
+        assert_eq!(world.clock, EPOCH + 60_000);
+        assert_eq!(world.jobs.starts.len(), 1);
+    }
+}
+
+#[test]
+fn a_call_with_progress_is_told_of_a_question_at_the_next_look() {
+    let mut world = FakeWorld::new(1);
+    let mut host = host(&json!({ "shell": "sleep 10; ask text; echo hi", "task": "never" }));
+    let mut body = parse(&call(1, Client::Tasks, "t", &json!({})));
+    body["params"]["_meta"]["progressToken"] = json!("p");
+    let messages = host.send(&mut world, &body.to_string());
+    assert!(messages.is_empty(), "{messages:?}");
+    let reply = host.wait(&mut world);
+    assert!(text(&reply).contains("waits for an answer: "), "{reply}");
+    assert!(world.clock <= EPOCH + 12_000, "{}", world.clock);
+}
+
+#[test]
 fn no_timer_has_to_run_for_ever() {
     let mut world = FakeWorld::new(1);
     let mut host = host(&json!({ "shell": "sleep 100000", "task": "never" }));
     host.send(&mut world, &call(1, Client::Tasks, "t", &json!({})));
-    for hour in 1..5 {
+    for look in 1..5 {
         let pending = &host.pending["1"];
-        assert_eq!(pending.deadline, EPOCH + hour * 3_600_000);
+        assert_eq!(pending.deadline, EPOCH + look * 30_000);
         assert_eq!(pending.jobs.len(), 1);
         world.clock = pending.deadline;
         assert!(host.wake(&mut world).is_empty());
@@ -249,6 +311,86 @@ fn tasks(world: &mut FakeWorld, host: &mut Host, calls: &[(&str, Value)]) -> Vec
         ids.push(task(&reply).to_owned());
     }
     ids
+}
+
+/// A server with a tool that has a key and these members, which was started in this directory.
+fn keyed_in(directory: Option<&str>, members: &Value) -> Host {
+    let mut tool = json!({
+        "name": "t", "description": "d", "shell": "sleep 9", "idempotencyKey": "k", "task": "required",
+    });
+    for (name, value) in members.as_object().expect("members") {
+        tool[name] = value.clone();
+    }
+    let mut config = json!({ "tools": [tool], "directLimitMs": 0 });
+    if let Some(directory) = directory {
+        config["workingDirectory"] = directory.into();
+    }
+    Host::new(&config.to_string(), "user")
+}
+
+#[test]
+fn a_key_of_a_tool_without_a_directory_is_not_for_two_projects() {
+    let mut world = FakeWorld::new(1);
+    let mut one = keyed_in(Some("/one"), &json!({}));
+    let first = ask(&mut one, &mut world, Client::Tasks);
+    let again = ask(
+        &mut keyed_in(Some("/one"), &json!({})),
+        &mut world,
+        Client::Tasks,
+    );
+    assert_eq!(task(&again), task(&first));
+    let other = ask(
+        &mut keyed_in(Some("/other"), &json!({})),
+        &mut world,
+        Client::Tasks,
+    );
+    assert_eq!(other["result"]["isError"], true, "{other}");
+    for part in [
+        "its directory is \"/one\"",
+        "this server's own, \"/other\"",
+        "`cwd`",
+    ] {
+        assert!(text(&other).contains(part), "{part}: {other}");
+    }
+    assert_eq!(world.jobs.starts.len(), 1);
+}
+
+#[test]
+fn a_key_stands_for_its_task_where_a_directory_is_not_known_or_is_configured() {
+    let named = |directory: &str| json!({ "cwd": directory });
+    for (before, after) in [
+        (
+            keyed_in(None, &json!({})),
+            keyed_in(Some("/other"), &json!({})),
+        ),
+        (
+            keyed_in(Some("/one"), &json!({})),
+            keyed_in(None, &json!({})),
+        ),
+        (
+            keyed_in(Some("/one"), &named("/x")),
+            keyed_in(Some("/other"), &named("/x")),
+        ),
+        // What a configuration says may be something else by now.
+        (
+            keyed_in(Some("/one"), &named("/x")),
+            keyed_in(Some("/one"), &named("/y")),
+        ),
+        (
+            keyed_in(Some("/one"), &named("/x")),
+            keyed_in(Some("/one"), &json!({})),
+        ),
+        (
+            keyed_in(Some("/one"), &json!({})),
+            keyed_in(Some("/one"), &named("/y")),
+        ),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let [mut before, mut after] = [before, after];
+        let first = ask(&mut before, &mut world, Client::Tasks);
+        let second = ask(&mut after, &mut world, Client::Tasks);
+        assert_eq!(task(&second), task(&first));
+    }
 }
 
 #[test]

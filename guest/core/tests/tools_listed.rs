@@ -101,7 +101,7 @@ fn a_tool_that_does_not_exist_is_an_error_with_the_list() {
 #[test]
 fn run_is_bounded_and_says_so() {
     let config = json!({
-        "baseDirectory": "/base",
+        "baseDirectory": "/base", "configurationFile": "/base/b.toml",
         "run": { "cwd": "x", "directories": ["."], "maxTimeoutSeconds": 90, "ttlSeconds": 60 },
     });
     let listed = listed(&config);
@@ -110,7 +110,7 @@ fn run_is_bounded_and_says_so() {
     for (name, part) in [
         (
             "cwd",
-            "Default: /base/x. It has to be one of these directories or below it: /base/.",
+            "Default: /base/x. It has to be one of these directories or below it: /base.",
         ),
         (
             "timeoutSeconds",
@@ -127,6 +127,10 @@ fn run_is_bounded_and_says_so() {
     let mut place = Place::configured(&config);
     let text = place.refusal("run", &json!({ "command": "true", "cwd": "/" }));
     assert!(text.contains("`cwd` is \"/\""), "{text}");
+    assert!(
+        text.contains("as `run.directories` in /base/b.toml says"),
+        "{text}"
+    );
     assert_eq!(
         place.result("run", &json!({ "command": "true" }))["isError"],
         false

@@ -368,6 +368,7 @@ fn a_tool_may_have_each_call_confirmed() {
     );
     let no = party.again(&arguments, &reply, &accept(&json!({ "confirm": false })));
     assert_refused(&no, "said no");
+    let reply = party.first(&arguments);
     let reply = party.again(&arguments, &reply, &accept(&json!({ "confirm": true })));
     assert_eq!(text(&reply), "hi it's me");
     party.elicitation = json!(null);

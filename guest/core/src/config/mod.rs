@@ -15,10 +15,9 @@ use crate::limits::{DIRECT_LIMIT_MS, GRACE_SECONDS, OUTPUT_BYTES, SYNC_SECONDS};
 use crate::policy::Rules;
 use crate::text::echoed;
 use crate::tool::catalogue::Catalogue;
-use crate::tool::path::absolute_path;
 
 /// All that can be in a configuration, as it is listed to who used another name.
-const MEMBERS: [&str; 12] = [
+const MEMBERS: [&str; 13] = [
     "syncLimitMs",
     "directLimitMs",
     "graceMs",
@@ -29,6 +28,7 @@ const MEMBERS: [&str; 12] = [
     "confirm",
     "workingDirectory",
     "baseDirectory",
+    "configurationFile",
     "run",
     "tools",
 ];
@@ -105,7 +105,7 @@ impl Config {
         let mut config = Self::default();
         config.read_limits(&members)?;
         config.read_commands(&members)?;
-        let directory = members.optional("workingDirectory", absolute_path)?;
+        let directory = members.optional("workingDirectory", Node::absolute_path)?;
         config.working_directory = directory.map(str::to_owned);
         let rules = members.optional("confirm", Rules::read)?;
         config.confirm = rules.unwrap_or_default();

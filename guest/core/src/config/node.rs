@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 use super::ConfigError;
-use crate::text::echoed;
+use crate::text::{absolute, echoed};
 
 /// One value of the configuration.
 #[derive(Clone, Debug)]
@@ -137,6 +137,29 @@ impl<'a> Node<'a> {
             Some(text) if !text.is_empty() && !text.contains(char::is_control) => Ok(text),
             _ => Err(self.error("has to be one line of text, without control characters")),
         }
+    }
+
+    /// An absolute path.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub(crate) fn absolute_path(&self) -> Result<&'a str, ConfigError> {
+        match self.words()? {
+            path if path.starts_with('/') => Ok(path),
+            _ => Err(self.error("has to be an absolute path")),
+        }
+    }
+
+    /// A path, made absolute by `base`.
+    ///
+    /// # Errors
+    /// Where it is none, or relative without a base.
+    pub(crate) fn path(&self, base: Option<&str>) -> Result<String, ConfigError> {
+        absolute(base, self.words()?).ok_or_else(|| {
+            self.error(
+                "has to be an absolute path, since there is no `baseDirectory` for a relative one",
+            )
+        })
     }
 
     /// `true` or `false`.

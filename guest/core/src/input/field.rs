@@ -1,5 +1,7 @@
 //! One field of a form.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Number, Value, json};
@@ -52,7 +54,7 @@ pub(super) struct RawField {
     kind: RawKind,
     title: Option<String>,
     description: Option<String>,
-    default: Option<Value>,
+    default: Option<Box<RawValue>>,
     min_length: Option<u64>,
     max_length: Option<u64>,
     format: Option<Format>,
@@ -85,7 +87,7 @@ impl Field {
             kind: Kind::parse(raw)?,
         };
         match default {
-            Some(default) => field.fit(&default).map(|_| field),
+            Some(default) => field.fit_as_written(&default).map(|_| field),
             None => Some(field),
         }
     }
@@ -171,8 +173,25 @@ impl Field {
         }
     }
 
-    /// Its schema.
-    pub(super) fn schema(&self) -> Value {
+    /// Its schema, in the order of its members' names.
+    pub(super) fn schema(&self) -> BTreeMap<String, Box<RawValue>> {
+        let members = self.members().into_iter();
+        let members = members.map(|(name, value)| {
+            let value = to_raw_value(&value).expect("a JSON value always has a text");
+            (name, value)
+        });
+        let mut schema: BTreeMap<_, _> = members.collect();
+        if let Kind::Number(bounds) | Kind::Integer(bounds) = &self.kind
+            && let Some(default) = bounds.default.clone()
+        {
+            let default = RawValue::from_string(default).expect("it was read as JSON");
+            schema.insert("default".to_owned(), default);
+        }
+        schema
+    }
+
+    /// The members of its schema, but for a number that is suggested.
+    fn members(&self) -> Map<String, Value> {
         let mut schema = match &self.kind {
             Kind::Text(text) => text.schema(),
             Kind::Number(bounds) => bounded("number", bounds),
@@ -191,14 +210,16 @@ impl Field {
                 schema.insert(name.to_owned(), json!(text));
             }
         }
-        Value::Object(schema)
+        schema
     }
 }
 
 impl Kind {
     /// The default is read as what it has to be, and checked by who calls this.
     fn parse(raw: RawField) -> Option<Self> {
-        let default = raw.default;
+        let written = raw.default;
+        let default = written.as_ref().map(|raw| serde_json::from_str(raw.get()));
+        let default: Option<Value> = default.transpose().ok()?;
         Some(match raw.kind {
             RawKind::String if raw.choices.is_empty() => {
                 let default = default.as_ref().and_then(Value::as_str);
@@ -221,10 +242,7 @@ impl Kind {
                 let bounds = Bounds {
                     minimum: raw.minimum,
                     maximum: raw.maximum,
-                    default: default.and_then(|default| match default {
-                        Value::Number(number) => Some(number),
-                        _ => None,
-                    }),
+                    default: written.map(|raw| raw.get().to_owned()),
                 };
                 match raw.kind {
                     RawKind::Integer => Self::Integer(bounds),

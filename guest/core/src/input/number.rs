@@ -7,12 +7,13 @@ use serde_json::{Map, Number, Value};
 /// The greatest whole number up to which every one has a form of its own as a floating-point number.
 const GREATEST_SAFE: f64 = 9_007_199_254_740_991.0;
 
-/// The least and the greatest number that fit, and the one that is suggested; `None` for no such.
+/// The least and the greatest number that fit; `None` for no such.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) minimum: Option<Number>,
     pub(super) maximum: Option<Number>,
-    pub(super) default: Option<Number>,
+    /// The number that is suggested, as it was written: who takes it gives that back.
+    pub(super) default: Option<String>,
 }
 
 impl Bounds {
@@ -42,13 +43,9 @@ impl Bounds {
         }
     }
 
-    /// Adds them to the schema of a field.
+    /// Adds them to the schema of a field, without what is suggested.
     pub(super) fn describe(&self, schema: &mut Map<String, Value>) {
-        let members = [
-            ("minimum", &self.minimum),
-            ("maximum", &self.maximum),
-            ("default", &self.default),
-        ];
+        let members = [("minimum", &self.minimum), ("maximum", &self.maximum)];
         for (name, number) in members {
             if let Some(number) = number {
                 schema.insert(name.to_owned(), Value::Number(number.clone()));

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call_tool::{Call, tool_result};
 use super::called_tool::{Called, called};
 use crate::config::Config;
-use crate::imports::{Command, World};
+use crate::imports::{Command, JobSpec, World};
 use crate::meta;
 use crate::outcome::{Context, Outcome};
 use crate::rounds::confirmation::{Proposal, because, confirmation, is_confirmed};
@@ -20,7 +20,7 @@ use crate::rounds::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trus
 use crate::rpc::members::{entries, object, present, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::order::Order;
-use crate::task::permit::Permit;
+use crate::task::permit::{Permit, Use};
 use crate::tool::configured::{Reason, UserQuestion};
 use crate::tool::given::Given;
 use crate::tool::{Mode, ToolResult};
@@ -51,6 +51,8 @@ pub(super) struct Prepared<'a> {
 enum Instead {
     /// This question, to a person.
     Ask(Question, PutAgain),
+    /// These words, for the model: the person who was asked to confirm it did not.
+    Refused(&'static str),
     /// These words, for the model.
     Refuse(String),
 }
@@ -83,6 +85,7 @@ pub(super) fn prepare<'a>(
         call,
         called,
     };
+    let given = called.with_defaults(given);
     let arguments = match judge.completed(&mut rounds, given)? {
         Ok(arguments) => arguments,
         Err(instead) => return instead.answer(world, &call.request.id, rounds).map(Err),
@@ -144,8 +147,21 @@ impl Instead {
     ) -> Result<Outcome, RpcError> {
         match self {
             Self::Ask(question, again) => {
+                // Nobody is asked whose answer would count for nothing.
+                if let Some(confirmation) = rounds.confirmation()
+                    && let Some(used_for) = confirmation.used_for(world)?
+                {
+                    return Err(used_up(used_for));
+                }
                 let result = rounds.ask(world, question, again)?;
                 Ok(Outcome::Reply(reply::input_required(id, result)))
+            }
+            Self::Refused(words) => {
+                let confirmation = rounds.confirmation().expect(CONFIRMATION_OF_ANSWER);
+                match confirmation.refuse(world)? {
+                    Use::Start => Err(used_up(Use::Start)),
+                    Use::Refusal => Ok(tool_result(id, ToolResult::refused(words.to_owned()))),
+                }
             }
             Self::Refuse(text) => Ok(tool_result(id, ToolResult::refused(text))),
         }
@@ -221,8 +237,8 @@ impl Judge<'_> {
             return Ok(Ok(Permit::Once(confirmation)));
         }
         Ok(Err(match answered {
-            Answered::With(_) | Answered::Declined => Instead::Refuse(DECLINED.to_owned()),
-            Answered::Cancelled => Instead::Refuse(CANCELLED.to_owned()),
+            Answered::With(_) | Answered::Declined => Instead::Refused(DECLINED),
+            Answered::Cancelled => Instead::Refused(CANCELLED),
             _ if !meta::declared(self.call.request)?.modes()?.form => {
                 Instead::Refuse(self.unaskable(&reason.why))
             }
@@ -238,11 +254,11 @@ impl Judge<'_> {
             (Called::Configured(tool), command) => {
                 let own = tool.confirmation(arguments);
                 own.or_else(|| match command {
-                    Command::Shell(_) => self.rule(command),
+                    Command::Shell(_) => self.rule(&order.spec),
                     Command::Program(_) => None,
                 })
             }
-            (Called::Run(_), command) => self.rule(command),
+            (Called::Run(_), _) => self.rule(&order.spec),
         }
     }
 
@@ -265,8 +281,9 @@ impl Judge<'_> {
         )
     }
 
-    fn rule(self, command: &Command) -> Option<Reason> {
-        let why = because(&self.config.confirm.concern(command)?);
+    fn rule(self, spec: &JobSpec) -> Option<Reason> {
+        let rules = &self.config.confirm;
+        let why = because(&rules.concern(&spec.command, &spec.environment)?);
         let question = format!("May this command be run? {why}");
         Some(Reason { question, why })
     }
@@ -335,6 +352,29 @@ const DECLINED: &str = "the command was not run: the person who was asked to con
 
 const CANCELLED: &str = "the command was not run: the person who was asked to confirm it gave no answer. Ask them \
     before you call again";
+
+/// Why there is a confirmation where a question for one was answered.
+const CONFIRMATION_OF_ANSWER: &str =
+    "an answer counts only where a state says that its question was asked";
+
+/// What a call is told whose confirmation was used before, for this.
+pub(super) fn used_up(used_for: Use) -> RpcError {
+    let (before, again) = match used_for {
+        Use::Start => (
+            "one confirmation is for one attempt to run the command, and there was one before, whether or not it could be \
+             started, so nothing was run now",
+            "to have it run",
+        ),
+        Use::Refusal => (
+            "the person who was asked to confirm the command said no or gave no answer, so nothing was run",
+            "if they want it run now",
+        ),
+    };
+    RpcError::InvalidParams(format!(
+        "`requestState` was used: {before}; {again}, make the call without `requestState` and `inputResponses`, and the \
+         person is asked again"
+    ))
+}
 
 /// Why a person is asked again.
 fn unfit(why: &str) -> String {

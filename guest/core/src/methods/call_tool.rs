@@ -50,11 +50,6 @@ pub(super) fn ending(about: About) -> &'static str {
     }
 }
 
-/// What a call is told whose confirmation was used before: by a call whose job was started, or could not be.
-const USED_UP: &str = "`requestState` was used: one confirmation is for one attempt to run the command, and there was one \
-    before, whether or not it could be started, so nothing was run now; to have it run, make the call without \
-    `requestState` and `inputResponses`, and the person is asked again";
-
 /// Begins the job and waits for it a while.
 pub(super) fn handle(
     config: &Config,
@@ -156,7 +151,7 @@ fn attempt(
         Begun::Ending(task) if cx.now < held.hold_until => Ok(hold(held, &task)),
         Begun::Ending(_) => refused(ending(order.about()).to_owned()),
         Begun::Unconfirmed => prepared.unconfirmed(world, id),
-        Begun::UsedUp => Err(RpcError::InvalidParams(USED_UP.to_owned())),
+        Begun::UsedUp(used_for) => Err(before_start::used_up(used_for)),
         Begun::Refused(why) => refused(refusal_in_words(&why, order)),
     }
 }
@@ -177,11 +172,11 @@ pub(super) fn is_direct(config: &Config, client: Client, mode: Mode) -> bool {
 }
 
 /// How long a call of this configured tool, or of `run`, waits that is not answered with a task, in milliseconds;
-/// `None` for as long as it takes.
+/// `None` for as long as it takes: of a tool that is never answered with one and has no limit of its own.
 pub(super) fn patience_ms(config: &Config, tool: Option<&str>) -> Option<u64> {
     let tool = tool.and_then(|name| config.catalogue.tool(name));
     match tool {
-        Some(tool) if tool.mode == Mode::Never => None,
+        Some(tool) if tool.mode == Mode::Never => tool.sync_limit_ms,
         Some(tool) => Some(tool.sync_limit_ms.unwrap_or(config.sync_limit_ms)),
         None => Some(config.sync_limit_ms),
     }
@@ -189,11 +184,13 @@ pub(super) fn patience_ms(config: &Config, tool: Option<&str>) -> Option<u64> {
 
 /// How the call waits for its job; not at all where its client gets a task at once.
 fn waiting(config: &Config, cx: &Context, call: Call<'_>, facts: &Durable<Facts>) -> WaitingCall {
-    let (client, limit_ms) = match (call.client, patience_ms(config, facts.tool_name())) {
-        // Such a client is answered like one that does not know tasks.
-        (_, None) => (Client::Plain, None),
-        (Client::Tasks, Some(_)) => (Client::Tasks, Some(config.direct_limit_ms)),
-        (Client::Plain, limit_ms) => (Client::Plain, limit_ms),
+    let tool = facts.tool_name();
+    let (client, limit_ms) = match (call.client, config.catalogue.mode(tool)) {
+        (Client::Tasks, Mode::Auto | Mode::Required) => {
+            (Client::Tasks, Some(config.direct_limit_ms))
+        }
+        // Any client of such a tool is answered like one that does not know tasks.
+        (Client::Plain, _) | (_, Mode::Never) => (Client::Plain, patience_ms(config, tool)),
     };
     WaitingCall {
         request: call.request.id.clone(),
@@ -242,15 +239,11 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
         Refused::NotStarted(error, remains) => {
             let call = Unstarted {
                 key_is_used: *remains == Remains::Task && order.idempotency_key.is_some(),
-                is_unplaced: order.in_servers_directory || order.spec.directory.is_none(),
+                is_unplaced: order.is_unplaced(),
             };
             wording::not_run(error, call, order.about())
         }
-        Refused::OtherOrder(_) if order.tool.is_some() => format!(
-            "the key {:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
-             that call exactly to get its task",
-            order.idempotency_key.as_deref().unwrap_or_default()
-        ),
+        Refused::OtherOrder(other) if order.tool.is_some() => other_call_of_tool(other, order),
         Refused::OtherOrder(other) => format!(
             "`idempotencyKey` {:?} already stands for another call, with {}: {} to get its task, or use a new key",
             order.idempotency_key.as_deref().unwrap_or_default(),
@@ -276,6 +269,29 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             "the arguments are too long to be recorded: put long input into a file and name that"
                 .to_owned()
         }
+    }
+}
+
+/// What a call of a configured tool is told whose key stands for another one. That the directory is another one is not
+/// the model's doing, and nothing that it could correct.
+fn other_call_of_tool(other: &OtherOrder, order: &Order) -> String {
+    let key = order.idempotency_key.as_deref().unwrap_or_default();
+    let own = order.spec.directory.as_deref();
+    let is_elsewhere = other.differences.as_slice() == ["cwd"];
+    match (other.directory.as_deref(), own.filter(|_| is_elsewhere)) {
+        (Some(theirs), Some(own)) => {
+            let (theirs, own) = (revealed(theirs), revealed(own));
+            format!(
+                "the key {key:?}, which is made of the arguments, already stands for the same call in another directory: \
+                 its directory is \"{theirs}\", and this call is for this server's own, \"{own}\", as the configuration \
+                 of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, use other arguments, \
+                 or have a `cwd` named there. Nothing was run"
+            )
+        }
+        _ => format!(
+            "the key {key:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
+             that call exactly to get its task"
+        ),
     }
 }
 

@@ -103,6 +103,15 @@ impl<'a> Called<'a> {
         })
     }
 
+    /// The same arguments, and what holds for those that were not given.
+    pub(super) fn with_defaults(self, given: Given) -> Given {
+        match self {
+            // The defaults of `run` are its policy's.
+            Self::Run(_) => given,
+            Self::Configured(tool) => tool.with_defaults(given),
+        }
+    }
+
     /// The same arguments, where they are not too long to be looked at any further; the text that tells the model so
     /// otherwise. Measures the JSON and not the strings: one control character is six bytes in a record. A number counts
     /// as it is passed on: of a few bytes of value there may be any number of digits.

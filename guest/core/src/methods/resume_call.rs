@@ -5,6 +5,7 @@ use super::ticket::{HeldCall, Ticket, WaitingCall};
 use super::{failure, listen};
 use crate::config::Config;
 use crate::imports::{Failure, JobState, Progress, StoreError, World};
+use crate::input::Asked;
 use crate::limits::LOOK_AGAIN_MS;
 use crate::meta::Client;
 use crate::outcome::{Context, Outcome, Wake};
@@ -96,6 +97,13 @@ fn may_wait(wakened: Wakened<'_>, call: &WaitingCall) -> bool {
     is_look && wakened.cx.now < call.deadline
 }
 
+/// Whether a job asks something of which nobody would be told, as its call has no limit at which that is said. A call
+/// that is made again, as it was told that, waits for a while before it is told so again.
+fn asks_in_vain(why: Wake, call: &WaitingCall, progress: &Progress) -> bool {
+    let is_endless = call.deadline == u64::MAX;
+    is_endless && why == Wake::Deadline && !Asked::by(progress).open.is_empty()
+}
+
 /// Begins what waited for its idempotency key; not where the server is about to end, as nobody would wait for it.
 fn begin(
     config: &Config,
@@ -185,6 +193,9 @@ fn answer(
         Settled::Expired => expired(&call.request),
         Settled::Starting(_, start_by) if may_wait(wakened, call) => {
             wait_on(&call.told(cx.now, None), Some(start_by))
+        }
+        Settled::Working(facts, progress) if asks_in_vain(why, call, &progress) => {
+            goes_on(world, config, &facts, Some(&progress), call)
         }
         Settled::Working(facts, progress) if may_wait(wakened, call) => {
             going_on(world, cx, call, (&facts.id, &progress))

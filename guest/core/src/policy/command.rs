@@ -1,10 +1,12 @@
 //! What one simple command runs: itself, or through programs that run others.
 
+use super::git;
 use super::limits::DEPTH;
 use super::line::{self, Script};
-use super::programs::{self, hides, is_run_variable};
+use super::programs::{self, hides};
 use super::runner;
 use super::shell::{Told, names_file, told};
+use super::variables::{Fate, fate, sets_hiding};
 use super::word::Word;
 
 /// What may stand before a command without being one.
@@ -18,7 +20,7 @@ pub(super) const UNCLEAR_SHELL: &str = "a shell is told what to run in a way tha
 
 const READ: &str = "what it reads is run";
 
-const HIDDEN: &str = "it has something run later, or in the place of something else";
+pub(super) const HIDDEN: &str = "it has something run later, or in the place of something else";
 
 /// Who looks at what is run.
 pub(super) trait Visitor {
@@ -54,8 +56,8 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
     if depth > DEPTH {
         return visitor.doubt(line::TOO_DEEP);
     }
-    if words.iter().any(hides_command) {
-        visitor.doubt(HIDDEN);
+    for word in words {
+        visit_within(word, (depth, visitor));
     }
     let Some(start) = words.iter().position(|word| !is_before_command(word)) else {
         return;
@@ -74,8 +76,11 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
 /// Shows what a program runs by its arguments.
 fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     let texts: Vec<String> = arguments.iter().map(Word::line).collect();
-    if hides(name, texts.iter().map(String::as_str)) {
+    if hides(name, &texts) || sets_hiding(name, &texts) {
         return visitor.doubt(HIDDEN);
+    }
+    if name == "git" {
+        git::visit_settings(arguments, (depth, visitor));
     }
     if programs::is_shell(name) {
         return visit_shell(arguments, (depth, visitor));
@@ -118,14 +123,25 @@ pub(super) fn visit_shell(arguments: &[Word], (depth, visitor): (u32, &mut impl 
     }
 }
 
-/// Whether a word says what is run in another place: by the value of a variable that a shell runs, or by a substitution
-/// that a shell makes of the text where it computes.
-fn hides_command(word: &Word) -> bool {
+/// Shows what a word has run in another place: by the value of a variable that is run, or by a substitution that a
+/// shell makes of the text where it computes.
+fn visit_within(word: &Word, (depth, visitor): (u32, &mut impl Visitor)) {
     let line = word.line();
-    let name = line
-        .split_once('=')
-        .map(|(name, _)| name.trim_end_matches('+'));
-    name.is_some_and(is_run_variable) || line.contains("[$(") || line.contains("[`")
+    if line.contains("[$(") || line.contains("[`") {
+        visitor.doubt(HIDDEN);
+    }
+    if let Some((name, value)) = line.split_once('=') {
+        visit_variable(name.trim_end_matches('+'), value, depth, visitor);
+    }
+}
+
+/// Shows what is run because a variable has this value.
+pub(super) fn visit_variable(name: &str, value: &str, depth: u32, visitor: &mut impl Visitor) {
+    match fate(name, value) {
+        None => {}
+        Some(Fate::Hidden) => visitor.doubt(HIDDEN),
+        Some(Fate::Line(more)) => visit_line(&format!("{value} {more}"), depth + 1, visitor),
+    }
 }
 
 fn is_shell(word: &Word) -> bool {

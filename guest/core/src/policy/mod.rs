@@ -8,6 +8,7 @@
 //! Knows shell lines and patterns; knows no protocol, and not how anybody is asked.
 
 mod command;
+mod git;
 mod limits;
 mod line;
 mod pattern;
@@ -16,9 +17,10 @@ mod runner;
 mod shell;
 #[cfg(test)]
 mod steps;
+mod variables;
 mod word;
 
-use self::command::{Visitor, visit, visit_line};
+use self::command::{Visitor, visit, visit_line, visit_variable};
 use self::limits::{REASON_CHARS, RULES};
 use self::pattern::Pattern;
 use self::word::Word;
@@ -47,6 +49,11 @@ pub(crate) struct Concern<'a> {
     pub(crate) doubt: Option<&'static str>,
 }
 
+/// Whether the value of a variable is run, or has something run.
+pub(crate) fn is_run(name: &str, value: &str) -> bool {
+    variables::fate(name, value).is_some()
+}
+
 impl Rules {
     /// Reads a list of objects with `pattern` and `reason`.
     ///
@@ -68,8 +75,12 @@ impl Rules {
         self.rules.is_empty()
     }
 
-    /// Why a command needs a confirmation; `None` where it needs none.
-    pub(crate) fn concern(&self, command: &Command) -> Option<Concern<'_>> {
+    /// Why a command needs a confirmation that runs with these variables; `None` where it needs none.
+    pub(crate) fn concern(
+        &self,
+        command: &Command,
+        environment: &[(String, String)],
+    ) -> Option<Concern<'_>> {
         if self.rules.is_empty() {
             return None;
         }
@@ -78,6 +89,9 @@ impl Rules {
             is_named: vec![false; self.rules.len()],
             doubt: None,
         };
+        for (name, value) in environment {
+            visit_variable(name, value, 0, &mut look);
+        }
         match command {
             Command::Shell(line) => visit_line(line, 0, &mut look),
             Command::Program(words) => {

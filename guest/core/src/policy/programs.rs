@@ -15,12 +15,9 @@ const SHELLS: [&str; 18] = [
     "rksh", "rzsh", "sh", "tcsh", "yash", "zsh",
 ];
 
-/// Variables whose value a shell runs.
-const RUN_VARIABLES: [&str; 3] = ["BASH_ENV", "PROMPT_COMMAND", "PS4"];
-
 /// What makes something run later, or makes words stand for others, in a way that is not followed: with one of these
 /// letters as an option, or always where there are none.
-const HIDING: [(&str, &[char]); 10] = [
+const HIDING: [(&str, &[char]); 12] = [
     ("alias", &[]),
     ("at", &[]),
     ("batch", &[]),
@@ -28,25 +25,27 @@ const HIDING: [(&str, &[char]); 10] = [
     ("compgen", &['C', 'F']),
     ("complete", &['C', 'F']),
     ("enable", &['f']),
+    ("fc", &[]),
     ("hash", &['p']),
     ("mapfile", &['C']),
     ("readarray", &['C']),
+    ("set", &['H']),
 ];
+
+/// The name of an option of shells with which `!!` is an earlier line.
+const HISTORY_IS_RUN: &str = "histexpand";
 
 /// Whether the program of this name is a shell.
 pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// Whether a name is that of a variable whose value a shell runs.
-pub(super) fn is_run_variable(name: &str) -> bool {
-    RUN_VARIABLES.contains(&name)
-}
-
 /// Whether these arguments of the program of this name hide what is run.
-pub(super) fn hides<'a>(name: &str, mut arguments: impl Iterator<Item = &'a str>) -> bool {
+pub(super) fn hides(name: &str, arguments: &[String]) -> bool {
     let mut rows = HIDING.iter().filter(|(program, _)| *program == name);
-    rows.any(|(_, letters)| letters.is_empty() || arguments.any(|it| is_option(it, letters)))
+    let has_one = |letters| arguments.iter().any(|it| is_option(it, letters));
+    rows.any(|(_, letters)| letters.is_empty() || has_one(letters))
+        || arguments.iter().any(|it| it == HISTORY_IS_RUN)
 }
 
 /// Whether one of these letters is among the options that an argument is.

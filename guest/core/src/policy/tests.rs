@@ -6,6 +6,7 @@ use crate::config::{ConfigError, Node};
 use crate::imports::Command;
 
 mod runners;
+mod variables;
 
 const PATTERNS: [&str; 6] = [
     "rm ... -*r* ...",
@@ -31,7 +32,7 @@ fn policy() -> Rules {
 /// Compares which patterns a command counts for: their first words, or `all` where it is doubted.
 fn check_command(command: &Command, expect: &str) {
     let policy = policy();
-    let found = match policy.concern(command) {
+    let found = match policy.concern(command, &[]) {
         None => String::new(),
         Some(concern) if concern.doubt.is_some() => {
             assert_eq!(concern.reasons.len(), PATTERNS.len(), "{command:?}");
@@ -498,7 +499,7 @@ fn what_is_not_known_may_be_what_a_pattern_names() {
     check("rm \"a$x\"", "");
     check("rm -f \"$x\"", "rm");
     check("git push $x", "git");
-    check("git $x", "git");
+    check("git $x", "all");
     check("cp x \"$y\"", "cp");
     check("cp x \"$y\" z", "");
     check("rm {-r,x}", "rm");
@@ -564,7 +565,11 @@ fn what_cannot_be_taken_apart_counts_for_every_rule() {
 fn a_pattern_may_begin_with_any_words() {
     let rule = json!([{ "pattern": "... --yes-really", "reason": "r" }]);
     let policy = read(&rule).expect("a valid policy");
-    let is_named = |line: &str| policy.concern(&Command::Shell(line.to_owned())).is_some();
+    let is_named = |line: &str| {
+        policy
+            .concern(&Command::Shell(line.to_owned()), &[])
+            .is_some()
+    };
     assert!(is_named("anything a --yes-really"));
     assert!(is_named("sudo anything --yes-really"));
     assert!(is_named("anything $x"));
@@ -575,14 +580,14 @@ fn a_pattern_may_begin_with_any_words() {
 fn without_rules_nothing_is_looked_at() {
     let none = read(&json!([])).expect("an empty policy");
     assert_eq!(none, Rules::default());
-    assert_eq!(none.concern(&Command::Shell("$x".to_owned())), None);
+    assert_eq!(none.concern(&Command::Shell("$x".to_owned()), &[]), None);
 }
 
 #[test]
 fn a_concern_has_the_reasons_in_order() {
     let policy = policy();
     let line = Command::Shell("docker ps; rm -r x".to_owned());
-    let concern = policy.concern(&line).expect("it is named");
+    let concern = policy.concern(&line, &[]).expect("it is named");
     let expect = ["because of rm ... -*r* ...", "because of docker ..."];
     assert_eq!(concern.reasons, expect);
     assert_eq!(concern.doubt, None);
@@ -613,12 +618,12 @@ fn a_case_is_the_reason_of_its_doubt() {
         "case $x in a) b;; c) d;; esac",
     ] {
         let line = Command::Shell(line.to_owned());
-        let concern = policy.concern(&line).expect("it is doubted");
+        let concern = policy.concern(&line, &[]).expect("it is doubted");
         let expect = Some("what a `case` runs is not looked for");
         assert_eq!(concern.doubt, expect, "{line:?}");
     }
     let line = Command::Shell("echo x)".to_owned());
-    let concern = policy.concern(&line).expect("it is doubted");
+    let concern = policy.concern(&line, &[]).expect("it is doubted");
     assert_eq!(concern.doubt, Some("a `)` has no `(`"));
 }
 
@@ -648,7 +653,7 @@ fn a_long_command_is_compared_in_time() {
     ] {
         grow_with_length(part, 1_500, |times| {
             let line = format!("{first}{}", part.repeat(times));
-            policy.concern(&Command::Shell(line));
+            policy.concern(&Command::Shell(line), &[]);
         });
     }
 }

@@ -6,7 +6,7 @@ use super::limits::{COMMAND_CHARS, LINE_CHARS, REASONS};
 use super::{Question, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
-use crate::policy::Concern;
+use crate::policy::{Concern, is_run};
 use crate::text::{Ends, INSET, in_one_line, indented, revealed_lines};
 
 /// The name of the question, and of its only field.
@@ -114,12 +114,15 @@ fn line(text: &str) -> String {
     in_one_line(text, LINE_CHARS)
 }
 
-/// The names alone, as the values may be secret.
+/// The names alone, as the values may be secret; but what is run is no secret, and is what is confirmed.
 fn variables(spec: &JobSpec) -> Option<String> {
-    let names: Vec<&str> = spec
+    let names: Vec<String> = spec
         .environment
         .iter()
-        .map(|(name, _)| name.as_str())
+        .map(|(name, value)| match is_run(name, value) {
+            true => format!("{name}={}", quoted(value)),
+            false => name.clone(),
+        })
         .collect();
     (!names.is_empty()).then(|| format!("Variables: {}", line(&names.join(", "))))
 }

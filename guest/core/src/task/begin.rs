@@ -4,7 +4,7 @@ use super::durable::{Loaded, write};
 use super::idempotency::{self, Claim, claim};
 use super::keys::{self, Owner};
 use super::order::Order;
-use super::permit::Permit;
+use super::permit::{Permit, Use};
 use super::record::{Facts, Live, State, TaskRecord};
 use super::start::{Remains, Start, start};
 use super::{Durable, TaskId, spec};
@@ -30,8 +30,8 @@ pub(crate) enum Begun {
     Ending(TaskId),
     /// Nothing: a person has to confirm it first, and no earlier call made it.
     Unconfirmed,
-    /// Nothing: the confirmation was used before, for a job that was started or could not be.
-    UsedUp,
+    /// Nothing: the confirmation was used before, for this.
+    UsedUp(Use),
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -103,16 +103,18 @@ fn attempt(
 ) -> Result<Option<Begun>, RpcError> {
     // Before the key is looked at: both are written at once, so where this says that the confirmation was used, the key
     // already stands for the task.
-    let is_used = match &order.permit {
-        Permit::Once(confirmation) => confirmation.is_used(world)?,
-        Permit::Unneeded | Permit::Missing => false,
+    let used_for = match &order.permit {
+        Permit::Once(confirmation) => confirmation.used_for(world)?,
+        Permit::Unneeded | Permit::Missing => None,
     };
     let claim = match slot {
         None => None,
         Some(slot) => Some((slot, claim(world, cx.now, (slot, order.about()))?)),
     };
     match claim {
-        None | Some((_, Claim::Free(_))) if is_used => Ok(Some(Begun::UsedUp)),
+        None | Some((_, Claim::Free(_))) if let Some(used_for) = used_for => {
+            Ok(Some(Begun::UsedUp(used_for)))
+        }
         None => create(world, cx, order, None),
         Some((slot, Claim::Free(expect))) => create(world, cx, order, Some((slot, expect))),
         Some((_, Claim::Taken(loaded))) => join(world, order, *loaded),
@@ -143,7 +145,7 @@ fn create(
     }
     others.extend(indexes(&record.facts, slot)?);
     match write(world, record, Expectation::Absent, others) {
-        Ok(facts) => Ok(Some(match start(world, cx.now, &facts, &order.spec) {
+        Ok(facts) => Ok(Some(match start(world, cx.now, &facts, order) {
             Start::Started => Begun::Task(facts),
             Start::Overtaken => Begun::Overtaken(facts),
             Start::Failed(error, remains) => Begun::Refused(Refused::NotStarted(error, remains)),
@@ -242,14 +244,20 @@ fn share(store: &mut impl Store, loaded: &Loaded, live: Live) -> Result<Option<B
 }
 
 /// The arguments in which an order differs from the one that made a task. Its time to live is in both specs. Of a
-/// configured tool they are what its arguments make: all else is the configuration's, and may be another by now.
+/// configured tool they are what its arguments make, and the directory where that is each server's own: all else is the
+/// configuration's, and may be another by now.
 fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'static str> {
     let mut differences = spec::differences(recorded, &order.spec);
+    let facts = &loaded.facts;
     if order.tool.is_some() {
-        differences.retain(|name| spec::MADE_OF_ARGUMENTS.contains(name));
+        let are_of_servers = facts.in_servers_directory && order.in_servers_directory;
+        let is_meant = |name: &str| match name {
+            "cwd" => are_of_servers,
+            name => spec::MADE_OF_ARGUMENTS.contains(&name),
+        };
+        differences.retain(|name| is_meant(name));
         return differences;
     }
-    let facts = &loaded.facts;
     // The call of which it is not known where it would run named no directory. So where the other one named none
     // either, they may be one call. Two servers that know their directories do not make one call of two: the same key,
     // such as `test`, in another project is not to give this one's result.

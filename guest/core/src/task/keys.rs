@@ -11,7 +11,7 @@
 //! | `toolkey/<principal>/<tool>/<key>` | the same for a key of a configured tool |
 //! | `sweep/live` | where the last sweep of `live/` stopped |
 //! | `secret/request-state` | the key with which servers sign what clients carry for them |
-//! | `used-state/<time>/<id>` | that a confirmation was used, until a sweep at this time or later |
+//! | `used-state/<time>/<id>` | that a confirmation was used or refused, until a sweep at this time or later |
 //!
 //! Times have 20 digits, so that keys sort as numbers do. A principal is escaped, so that it ends at the
 //! next `/` whatever characters it has; an idempotency key comes last and needs no escaping. The name of a tool has no

@@ -27,6 +27,11 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// Whether neither the call nor the configuration of its tool names a directory.
+    pub(crate) fn is_unplaced(&self) -> bool {
+        self.in_servers_directory || self.spec.directory.is_none()
+    }
+
     /// The order that this call makes.
     pub(crate) fn new(wanted: Wanted, config: &Config) -> Self {
         let Wanted {

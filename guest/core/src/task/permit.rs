@@ -1,13 +1,13 @@
 //! What lets a job be started.
 //!
-//! Knows that a confirmation is used up by the job that it starts, whichever server starts it; does not know who is asked
-//! for it, and how.
+//! Knows that a confirmation is used up by the job that it starts, whichever server starts it, and by the person who
+//! refuses it; does not know who is asked for it, and how.
 
 use super::keys;
 use super::page::page;
 use super::settle::Clock;
 use super::sweep::Swept;
-use crate::imports::{Change, Entry, Expectation, Store, StoreError};
+use crate::imports::{Change, Entry, Expectation, Store, StoreError, StoreErrorKind};
 use crate::limits::{SWEEP_CONFIRMATIONS, USED_CONFIRMATION_MS};
 
 /// What lets a job be started.
@@ -31,22 +31,64 @@ pub(crate) struct Confirmation {
     pub(crate) ends_at: u64,
 }
 
+/// What a confirmation was used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A job that was started, or could not be.
+    Start,
+    /// Nothing: the person refused it, or did not choose.
+    Refusal,
+}
+
+/// What is recorded of a use for a start.
+const START: &str = "{}";
+
+/// What is recorded of a refusal. A server that does not know it takes it for a use as any other.
+const REFUSAL: &str = r#"{"refused":true}"#;
+
 impl Confirmation {
-    /// The change that uses it up; fails where it was used before.
+    /// The change that uses it up for a start; fails where it was used before.
     pub(super) fn use_up(&self) -> Change {
-        Change::Put {
-            key: self.key(),
-            value: "{}".to_owned(),
-            expect: Expectation::Absent,
+        self.record(START)
+    }
+
+    /// Records that the person refused it, so that nobody can say yes to the same question later. Gives what it was used
+    /// for: of several at once the first one counts.
+    ///
+    /// # Errors
+    /// Those of [`Store`].
+    pub(crate) fn refuse(&self, store: &mut impl Store) -> Result<Use, StoreError> {
+        if let Some(earlier) = self.used_for(store)? {
+            return Ok(earlier);
+        }
+        match store.commit(vec![self.record(REFUSAL)]) {
+            Ok(()) => Ok(Use::Refusal),
+            // Only the one that came before can be in the way, and it stays for hours.
+            Err(error) if error.kind == StoreErrorKind::Conflict => {
+                Ok(self.used_for(store)?.unwrap_or(Use::Refusal))
+            }
+            Err(error) => Err(error),
         }
     }
 
-    /// Whether it was used before.
+    /// What it was used for; `None` where it was not.
     ///
     /// # Errors
     /// Those of [`Store::get`].
-    pub(super) fn is_used(&self, store: &mut impl Store) -> Result<bool, StoreError> {
-        Ok(store.get(&self.key())?.is_some())
+    pub(crate) fn used_for(&self, store: &mut impl Store) -> Result<Option<Use>, StoreError> {
+        let recorded = store.get(&self.key())?;
+        Ok(recorded.map(|recorded| match recorded.value.as_str() {
+            REFUSAL => Use::Refusal,
+            _ => Use::Start,
+        }))
+    }
+
+    fn record(&self, what: &str) -> Change {
+        Change::Put {
+            key: self.key(),
+            value: what.to_owned(),
+            expect: Expectation::Absent,
+        }
     }
 
     fn key(&self) -> String {

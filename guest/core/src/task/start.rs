@@ -6,11 +6,11 @@
 use super::durable::{Found, Loaded, load};
 use super::idempotency;
 use super::keys::{self, Owner};
+use super::order::Order;
 use super::record::{Ending, Facts, Live, State, TaskError, Terminal};
 use super::settle::end;
 use crate::imports::{
-    Change, Expectation, JobSpec, StartError, StartErrorKind, StopReason, Store, StoreErrorKind,
-    World,
+    Change, Expectation, StartError, StartErrorKind, StopReason, Store, StoreErrorKind, World,
 };
 use crate::limits::CONFLICT_ATTEMPTS;
 use crate::rpc::RpcError;
@@ -37,15 +37,15 @@ pub(crate) enum Remains {
     Task,
 }
 
-/// Starts the job of a task that was recorded by the call that comes at `now`.
-pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, spec: &JobSpec) -> Start {
-    match world.start(facts.id.as_str(), spec) {
+/// Starts the job of a task that this order made, whose call came at `now`.
+pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, order: &Order) -> Start {
+    match world.start(facts.id.as_str(), &order.spec) {
         Ok(()) => Start::Started,
         Err(error) if error.kind == StartErrorKind::AlreadyKnown => Start::Overtaken,
         Err(error) => {
             let call = Unstarted {
                 key_is_used: facts.idempotency_key.is_some(),
-                is_unplaced: facts.in_servers_directory || spec.directory.is_none(),
+                is_unplaced: order.is_unplaced(),
             };
             let message = wording::not_run(&error, call, facts.about());
             let remains = give_up(world, facts, &failed(now, message));

@@ -11,6 +11,7 @@ mod hidden;
 pub(crate) mod lcg;
 mod limits;
 mod output;
+mod path;
 mod screen;
 mod shorten;
 mod stdout;
@@ -25,6 +26,7 @@ pub(crate) use foreign::{
 };
 pub(crate) use hidden::{is_hidden, revealed, visible, visible_lines};
 pub(crate) use output::{last_line, output};
+pub(crate) use path::{absolute, is_within, normalised};
 pub(crate) use shorten::shorten;
 pub(crate) use stdout::{rendered, stdout_bytes, stdout_text};
 pub(crate) use time::{duration, iso8601};

@@ -9,7 +9,6 @@ use super::Mode;
 use super::configured::{Tool, Verbatim};
 use super::run::{self, Policy};
 use crate::config::{ConfigError, Members, Node};
-use crate::tool::path::absolute_path;
 
 /// What can be called.
 #[derive(Debug)]
@@ -48,15 +47,16 @@ struct WrittenTool<'a> {
 }
 
 impl Catalogue {
-    /// Reads `run`, `tools` and `baseDirectory`; `text` is the whole configuration as it was written.
+    /// Reads `run`, `tools`, `baseDirectory` and `configurationFile`; `text` is the whole configuration as it was written.
     ///
     /// # Errors
     /// Where something in them is wrong.
     pub(crate) fn read(members: &Members<'_>, text: &str) -> Result<Self, ConfigError> {
-        let base = members.optional("baseDirectory", absolute_path)?;
+        let base = members.optional("baseDirectory", Node::absolute_path)?;
+        let file = members.optional("configurationFile", Node::line)?;
         let run = match members.get("run") {
             None => Some(Policy::default()),
-            Some(node) => Policy::read(&node, base)?,
+            Some(node) => Policy::read(&node, base, file)?,
         };
         let mut catalogue = Self {
             run,

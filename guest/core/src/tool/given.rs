@@ -77,6 +77,18 @@ impl Given {
         }
     }
 
+    /// The same, and of these others those that are absent or `null` in it.
+    pub(crate) fn or(mut self, others: &Self) -> Self {
+        for (name, value) in &others.values {
+            if self.value(name).is_none() {
+                self.values.insert(name.clone(), value.clone());
+                let written = others.written.get(name).cloned();
+                self.written.extend(written.map(|it| (name.clone(), it)));
+            }
+        }
+        self
+    }
+
     /// The value of an argument; `None` where it is absent or `null`.
     pub(crate) fn value(&self, name: &str) -> Option<&Value> {
         given(&self.values, name)

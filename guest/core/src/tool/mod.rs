@@ -7,7 +7,6 @@ pub(crate) mod catalogue;
 pub(crate) mod configured;
 pub(crate) mod given;
 mod limits;
-pub(crate) mod path;
 mod quote;
 pub(crate) mod run;
 mod user_arguments;
@@ -76,7 +75,8 @@ pub(crate) enum Mode {
     Auto,
     /// Always; a client that does not understand tasks cannot call.
     Required,
-    /// Never, however long the job takes.
+    /// Never, however long the job takes; but where it asks something, or the tool has a limit of its own, the result may
+    /// be that it goes on.
     Never,
 }
 

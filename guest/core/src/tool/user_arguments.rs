@@ -3,7 +3,7 @@
 //! Knows how they are described, which of them are asked together, and how a schema is listed without them. Does not know
 //! whether a client can ask, and not how.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserialize;
@@ -64,6 +64,15 @@ pub(crate) struct Described<'a> {
     pub(crate) title: &'a str,
     /// Its `inputSchema`.
     pub(crate) schema: &'a Value,
+    /// The same as it was written.
+    pub(crate) written: &'a RawValue,
+}
+
+/// A schema of which the properties stay as they were written.
+#[derive(Deserialize)]
+struct Written<'a> {
+    #[serde(default, borrow)]
+    properties: BTreeMap<String, &'a RawValue>,
 }
 
 impl UserArguments {
@@ -213,8 +222,13 @@ impl<'a> Described<'a> {
 
     /// The form that asks for these; `None` where one of them cannot be asked for.
     fn form(self, message: &str, fields: &[(&str, &Value)]) -> Option<Form> {
-        let properties = fields.iter();
-        let properties = properties.map(|(name, schema)| ((*name).to_owned(), schema.to_string()));
+        // Numbers that are suggested are as they were written.
+        let source: Option<Written<'_>> = serde_json::from_str(self.written.get()).ok();
+        let properties = fields.iter().map(|(name, schema)| {
+            let raw = source.as_ref().and_then(|it| it.properties.get(*name));
+            let property = raw.map_or_else(|| schema.to_string(), |raw| raw.get().to_owned());
+            ((*name).to_owned(), property)
+        });
         let required = fields.iter().filter(|(name, _)| self.requires(name));
         let required: Vec<&str> = required.map(|(name, _)| *name).collect();
         let schema = written(vec![

@@ -20,6 +20,8 @@ pub(crate) struct Questions {
     asked: Vec<Asked>,
     /// The conversations in which somebody said yes, by command.
     confirmed: BTreeMap<String, BTreeSet<String>>,
+    /// The conversations in which a server has heard a no: a yes behind that counts for nothing.
+    refused: BTreeSet<String>,
     commands: u64,
 }
 
@@ -39,9 +41,15 @@ impl Questions {
         format!("{GUARDED} {}; sleep 5", self.commands)
     }
 
-    /// Keeps what a client is asked for its call.
+    /// Keeps what a client is asked for its call, or that its no was heard.
     pub(crate) fn keep(&mut self, principal: &str, call: &str, reply: &str) {
         let reply = parse(reply);
+        let words = reply["result"]["content"][0]["text"].as_str();
+        if words.is_some_and(|it| it.contains("said no") || it.contains("gave no answer")) {
+            let call = parse(call);
+            let state = call["params"]["requestState"].as_str();
+            self.refused.extend(state.map(conversation));
+        }
         if reply["result"]["resultType"] != "input_required" {
             return;
         }
@@ -79,7 +87,8 @@ impl Questions {
         if is_changed {
             state.pop();
         }
-        if is_yes && !is_changed && principal == asked.principal {
+        let is_open = !self.refused.contains(&conversation(&state));
+        if is_yes && is_open && !is_changed && principal == asked.principal {
             let command = call["params"]["arguments"]["command"].as_str();
             let command = command.expect("it runs something").to_owned();
             let conversations = self.confirmed.entry(command).or_default();

@@ -38,6 +38,26 @@ fn what_mcp_allows_is_passed_on_in_its_order() {
 }
 
 #[test]
+fn a_number_that_is_suggested_stays_as_it_was_written() {
+    for number in [
+        "1.50",
+        "1e2",
+        "-0",
+        "0.1000000000000000055511151231257827",
+        "31.245270191439438",
+    ] {
+        check_same(&format!(
+            r#"{{"type":"object","properties":{{"f":{{"default":{number},"type":"number"}}}}}}"#
+        ));
+    }
+    check_same(
+        r#"{"type":"object","properties":{"f":{"default":2.0,"maximum":3,"type":"integer"}}}"#,
+    );
+    check_unreadable(r#"{"type":"number","default":1.00000000000000000001}"#);
+    check_unreadable(r#"{"type":"number","default":"1"}"#);
+}
+
+#[test]
 fn what_mcp_does_not_know_is_left_out() {
     let text = r#"{"message":"m","x":1,"requestedSchema":{"$schema":"s","type":"object","properties":
         {"f":{"type":"string","pattern":"x","enum":["a"],"enumNames":["A"]}},"additionalProperties":false}}"#;

@@ -1,9 +1,16 @@
 //! Quotes, and what a shell puts in the place of a part of a word.
 
 use super::{Lexer, Quotes, Script, read};
+use crate::policy::command::HIDDEN;
+use crate::policy::variables::is_hiding;
 use crate::policy::word::{Spread, Word};
 
 const OPEN_QUOTE: &str = "a quote is not closed";
+
+const PROMPT: &str = "what a variable has is expanded as a prompt is, which runs commands in it";
+
+/// Of bash 5.3 and of the Korn shells with a blank or a `|`, and with flags in parentheses of zsh.
+const BRACED_COMMANDS: &str = "what a `${ }` runs is not looked for";
 
 impl Lexer {
     /// Takes the commands of another script for some of this one's.
@@ -92,9 +99,26 @@ impl Lexer {
     fn braced(&mut self, quotes: Quotes) -> Spread {
         let mut spread = Spread::One;
         let mut ignored = Word::default();
+        let mut name = String::new();
+        if let Some(' ' | '\t' | '\n' | '|' | '(') = self.rest.peek() {
+            self.doubt(BRACED_COMMANDS);
+        }
+        while let Some(next) = self.rest.next_if(is_name) {
+            name.push(next);
+        }
+        self.rest.next_if(|next| next == ':');
+        if self.rest.peek() == Some('=') && is_hiding(&name) {
+            self.doubt(HIDDEN);
+        }
         while let Some(character) = self.rest.next() {
             match character {
                 '}' => return spread,
+                '@' if self.rest.next_if(|next| next == 'P').is_some() => {
+                    if self.rest.peek() == Some('}') {
+                        self.doubt(PROMPT);
+                    }
+                    spread = Spread::Any;
+                }
                 '@' | '*' => spread = Spread::Any,
                 '\\' => {
                     self.rest.next();

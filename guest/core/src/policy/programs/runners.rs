@@ -54,6 +54,34 @@ pub(in crate::policy) enum Form {
 /// Any operand.
 const ANY: &[&str] = &[];
 
+const GIT: &str =
+    "-Cc= -* --git-dir= --work-tree= --namespace= --super-prefix= --config-env= --attr-source= --*";
+
+const GIT_REBASE: &str = "-x! -CcsX= -* --exec! --git-dir= --work-tree= --namespace= --config-env= --strategy= \
+                          --strategy-option= --onto= --*";
+
+const GIT_FILTER_BRANCH: &str = "-Ccd= -* --setup! --env-filter! --tree-filter! --index-filter! --parent-filter! \
+                                 --msg-filter! --commit-filter! --tag-name-filter! --git-dir= --work-tree= \
+                                 --namespace= --config-env= --*";
+
+const GIT_DIFFTOOL: &str =
+    "-x! -Cct= -* --extcmd! --git-dir= --work-tree= --namespace= --config-env= --tool= --*";
+
+/// What runs a line at the other end, which may be this machine.
+const GIT_REMOTE: &str = "-Cco= -* --upload-pack! --receive-pack! --exec! --git-dir= --work-tree= --namespace= \
+                          --config-env= --*";
+
+const GIT_REMOTES: &[&str] = &[
+    "archive",
+    "clone",
+    "fetch",
+    "fetch-pack",
+    "ls-remote",
+    "pull",
+    "push",
+    "send-pack",
+];
+
 const SU: &str = "-c! -Ggsw= -flmpP -hV~ --command! --session-command! --group= --shell= --supp-group= \
                   --whitelist-environment= --login --preserve-environment --pty --help~ --version~";
 
@@ -169,6 +197,12 @@ const RUNNERS: &[Runner] = &[
     runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
         --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
     runner("function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
+    runner("git", GIT).path(&[&["bisect"], &["run"]]).takes_one(),
+    runner("git", GIT).path(&[&["submodule"], &["foreach"]]).takes_one(),
+    runner("git", GIT_REBASE).path(&[&["rebase"]]).behind(&[]).takes_one(),
+    runner("git", GIT_FILTER_BRANCH).path(&[&["filter-branch"]]).behind(&[]).takes_one(),
+    runner("git", GIT_DIFFTOOL).path(&[&["difftool"]]).behind(&[]).takes_one(),
+    runner("git", GIT_REMOTE).path(&[GIT_REMOTES]).behind(&[]).takes_one(),
     runner("hyperfine", "-psc! -wmMrnSuD= -iNE -L== -P=== --prepare! --setup! --cleanup! --conclude! --warmup= \
         --runs= --min-runs= --max-runs= --command-name= --shell= --export-json= --export-markdown= \
         --export-csv= --export-orgmode= --export-asciidoc= --style= --output= --input= --time-unit= --sort= \

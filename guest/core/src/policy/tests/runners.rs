@@ -223,7 +223,7 @@ fn a_long_chain_of_runners_is_read_in_time() {
     ] {
         grow_with_length(part, 1_500, |times| {
             let line = format!("rm -r x; {first}{}", part.repeat(times));
-            policy.concern(&Command::Shell(line));
+            policy.concern(&Command::Shell(line), &[]);
         });
     }
 }
@@ -332,6 +332,6 @@ fn many_options_in_an_argument_are_read_in_time() {
     grow_with_length("n", 2_000, |times| {
         let words = "a ".repeat(times);
         let line = format!("sudo -{} \"{words}\"", "n".repeat(times));
-        policy.concern(&Command::Shell(line));
+        policy.concern(&Command::Shell(line), &[]);
     });
 }

@@ -4,6 +4,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Tool;
+use super::User;
+use super::defaults::Defaults;
 use super::schema::{BadSchema, Schema, Unfit};
 use super::template::Template;
 use crate::config::{ConfigError, Members, Node};
@@ -64,6 +66,27 @@ impl Input {
     /// The schema as it is listed.
     pub(super) fn listed(&self) -> &RawValue {
         &self.listed
+    }
+
+    /// What the arguments are that a call does not give, but for those that its user gives.
+    ///
+    /// # Errors
+    /// Where a default is not what its argument has to be.
+    pub(super) fn defaults(
+        &self,
+        members: &Members<'_>,
+        user: Option<&User>,
+    ) -> Result<Defaults, ConfigError> {
+        let Some(node) = members.get("inputSchema") else {
+            return Ok(Defaults::default());
+        };
+        let is_user_given = |name: &str| {
+            let names = user.map(User::names);
+            names.is_some_and(|mut names| names.any(|other| other == name))
+        };
+        let schema = serde_json::from_str(self.listed.get())
+            .map_err(|error| node.error(format!("cannot be read again: {error}")))?;
+        Defaults::read(&schema, &self.listed, is_user_given).map_err(|bad| bad.at_node(&node))
     }
 
     /// The names of the arguments that the schema lists.
@@ -134,6 +157,11 @@ impl Input {
 }
 
 impl Tool {
+    /// The arguments of a call with the defaults of those that it does not give.
+    pub(crate) fn with_defaults(&self, given: Given) -> Given {
+        self.defaults.fill(given)
+    }
+
     /// What a call with these arguments asks for.
     ///
     /// # Errors

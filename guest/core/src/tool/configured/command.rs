@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::template::Template;
 use crate::config::{ConfigError, Members, Node};
 use crate::imports::Command;
+use crate::text::absolute;
 use crate::tool::given::Given;
 use crate::tool::limits::{STRING_BYTES, VARIABLES};
-use crate::tool::path::{absolute, path_at};
 
 /// What a call of the tool runs.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl Recipe {
                 None => Vec::new(),
             },
             stdin: tool.optional("stdin", |node| reading.template(node))?,
-            directory: tool.optional("cwd", |node| path_at(node, reading.base))?,
+            directory: tool.optional("cwd", |node| node.path(reading.base))?,
         })
     }
 

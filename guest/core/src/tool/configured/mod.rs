@@ -6,6 +6,7 @@
 mod arguments;
 mod command;
 mod content;
+mod defaults;
 mod definition;
 mod effort;
 mod misfit;
@@ -31,6 +32,7 @@ use crate::tool::Mode;
 use crate::tool::limits::{TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
 use arguments::Input;
 use command::{Reading, Recipe};
+use defaults::Defaults;
 use output::Kind;
 use template::Template;
 use user::Confirm;
@@ -85,6 +87,7 @@ pub(crate) struct Tool {
     pub(crate) user: Option<User>,
     confirm: Confirm,
     input: Input,
+    defaults: Defaults,
     recipe: Recipe,
     label: Option<Template>,
     idempotency_key: Option<Template>,
@@ -129,6 +132,7 @@ impl Tool {
         let title = members.optional("title", Node::words)?;
         let user = User::read(&members, verbatim, title.unwrap_or(&name))?;
         let listed = user.as_ref().map_or(input.listed(), User::listed);
+        let defaults = input.defaults(&members, user.as_ref())?;
         let output = Kind::read(&members, verbatim.output, &input)?;
         let template = |name| members.optional(name, |node| reading.template(node));
         Ok(Self {
@@ -147,6 +151,7 @@ impl Tool {
             name,
             user,
             input,
+            defaults,
             output,
         })
     }

@@ -103,6 +103,7 @@ impl User {
         let described = Described {
             title,
             schema: &schema,
+            written: &listed,
         };
         let arguments = UserArguments::parse(node.value(), described)
             .map_err(|wrong| node.error_below(&wrong.at, wrong.reason))?;
@@ -111,7 +112,7 @@ impl User {
         };
         let rest = input(&schema_node, &listed)?;
         let questions = arguments.questions.into_iter().map(|asks| {
-            let part = raw(&part(&schema, &asks.names));
+            let part = raw(&part(&schema, &asks.names, &asks.names));
             let input = input(&schema_node, &part)?;
             Ok(UserQuestion { asks, input })
         });
@@ -136,7 +137,8 @@ impl User {
         self.questions.iter().find(is_missing)
     }
 
-    fn names(&self) -> impl Iterator<Item = &String> {
+    /// The names of all of them.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
         self.questions
             .iter()
             .flat_map(|question| &question.asks.names)
@@ -260,8 +262,8 @@ fn relates_none(schema: &Value) -> Result<(), BadSchema> {
     }
 }
 
-/// The schema of these arguments alone.
-fn part(schema: &Value, names: &[String]) -> Value {
+/// The schema of these arguments alone, of which those are required that it requires and that are among `required`.
+pub(super) fn part(schema: &Value, names: &[String], required: &[String]) -> Value {
     let mut part = schema.as_object().cloned().unwrap_or_default();
     part.retain(|name, _| {
         let kept = [
@@ -279,8 +281,8 @@ fn part(schema: &Value, names: &[String]) -> Value {
     if let Some(Value::Object(properties)) = part.get_mut("properties") {
         properties.retain(|name, _| names.contains(name));
     }
-    if let Some(Value::Array(required)) = part.get_mut("required") {
-        required.retain(|name| names.iter().any(|other| name == other));
+    if let Some(Value::Array(all)) = part.get_mut("required") {
+        all.retain(|name| required.iter().any(|other| name == other));
     }
     Value::Object(part)
 }

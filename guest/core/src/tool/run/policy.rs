@@ -3,9 +3,8 @@
 use super::arguments::Arguments;
 use super::misfit::Misfit;
 use crate::config::{ConfigError, Members, Node, Seconds};
-use crate::text::duration;
+use crate::text::{duration, is_within, normalised, revealed};
 use crate::tool::limits::{LISTED_NAMES, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
-use crate::tool::path::{is_within, path_at};
 use crate::tool::quote::quoted;
 
 const MEMBERS: [&str; 7] = [
@@ -29,6 +28,8 @@ pub(crate) struct Policy {
     pub(super) timeout: Span,
     /// How long a task is kept.
     pub(super) ttl: Span,
+    /// What people call the configuration that says so: the path of its file. `None` where that is not known.
+    file: Option<String>,
 }
 
 /// A default and a bound of a time, in milliseconds.
@@ -42,11 +43,16 @@ pub(super) struct Span {
 }
 
 impl Policy {
-    /// Reads the member `run`; `None` where it switches the tool off. `base` is what a relative path begins at.
+    /// Reads the member `run`; `None` where it switches the tool off. `base` is what a relative path begins at, and `file`
+    /// what people call the configuration.
     ///
     /// # Errors
     /// Where something in it is wrong.
-    pub(crate) fn read(node: &Node<'_>, base: Option<&str>) -> Result<Option<Self>, ConfigError> {
+    pub(crate) fn read(
+        node: &Node<'_>,
+        base: Option<&str>,
+        file: Option<&str>,
+    ) -> Result<Option<Self>, ConfigError> {
         let members = node.members(&MEMBERS)?;
         let timeout = Seconds::AboveZero(TIMEOUT_SECONDS);
         let ttl = Seconds::Within(TTL_SECONDS_MIN, TTL_SECONDS_MAX);
@@ -56,6 +62,7 @@ impl Policy {
             directories,
             timeout: span(&members, timeout, ["timeoutSeconds", "maxTimeoutSeconds"])?,
             ttl: span(&members, ttl, ["ttlSeconds", "maxTtlSeconds"])?,
+            file: file.map(str::to_owned),
         };
         let is_enabled = members.optional("enabled", Node::switch)?;
         Ok((is_enabled != Some(false)).then_some(policy))
@@ -66,12 +73,21 @@ impl Policy {
     /// # Errors
     /// Where it says what it may not.
     pub(super) fn apply(&self, arguments: Arguments) -> Result<Arguments, Misfit> {
-        let timeout_ms = self.timeout.apply("timeoutSeconds", arguments.timeout_ms)?;
-        let ttl_ms = self.ttl.apply("ttlSeconds", arguments.ttl_ms)?;
+        let bounds = |span: Span, given_ms, [argument, member]: [&str; 2]| {
+            let bound = span.apply(given_ms);
+            bound.map_err(|Beyond { given_ms, max_ms }| {
+                let expected = format!("at most {}{}", seconds(max_ms), self.said_by(member));
+                Misfit::wrong(argument, seconds(given_ms), &expected)
+            })
+        };
+        let timeout = ["timeoutSeconds", "maxTimeoutSeconds"];
+        let timeout_ms = bounds(self.timeout, arguments.timeout_ms, timeout)?;
+        let ttl_ms = bounds(self.ttl, arguments.ttl_ms, ["ttlSeconds", "maxTtlSeconds"])?;
         let directory = arguments.directory.or_else(|| self.directory.clone());
         if let Some(path) = directory.as_ref().filter(|path| !self.allows(path)) {
             let path = quoted(&path.as_str().into());
-            return Err(Misfit::wrong("cwd", path, &self.allowed()));
+            let expected = format!("{}{}", self.allowed(), self.said_by("directories"));
+            return Err(Misfit::wrong("cwd", path, &expected));
         }
         Ok(Arguments {
             directory,
@@ -95,6 +111,13 @@ impl Policy {
         )
     }
 
+    /// Which member of the configuration says something, as the end of a sentence.
+    fn said_by(&self, member: &str) -> String {
+        let file = self.file.as_deref().map(revealed);
+        let file = file.unwrap_or_else(|| "the server's configuration".to_owned());
+        format!(", as `run.{member}` in {file} says")
+    }
+
     fn allows(&self, path: &str) -> bool {
         self.directories.is_empty()
             || self
@@ -104,15 +127,18 @@ impl Policy {
     }
 }
 
+/// That a call asks for more than it may.
+struct Beyond {
+    given_ms: u64,
+    max_ms: u64,
+}
+
 impl Span {
-    fn apply(self, argument: &str, given_ms: Option<u64>) -> Result<Option<u64>, Misfit> {
+    fn apply(self, given_ms: Option<u64>) -> Result<Option<u64>, Beyond> {
         match (given_ms, self.max_ms) {
             (None, _) => Ok(self.default_ms),
-            (Some(given), Some(max)) if given > max => {
-                let expected = format!("at most {}, as this server is configured", seconds(max));
-                Err(Misfit::wrong(argument, seconds(given), &expected))
-            }
-            (given, _) => Ok(given),
+            (Some(given_ms), Some(max_ms)) if given_ms > max_ms => Err(Beyond { given_ms, max_ms }),
+            (given_ms, _) => Ok(given_ms),
         }
     }
 
@@ -138,7 +164,9 @@ fn directories(members: &Members<'_>, base: Option<&str>) -> Result<Vec<String>,
     if items.is_empty() {
         return Err(node.error("has to name a directory; without this member, any will do"));
     }
-    items.iter().map(|item| path_at(item, base)).collect()
+    // As they are compared, so that what is shown is what holds.
+    let path = |item: &Node<'_>| Ok(normalised(&item.path(base)?));
+    items.iter().map(path).collect()
 }
 
 /// The directory of a call that names none: of the allowed ones the first, as the server's own may be none of them.
@@ -150,7 +178,7 @@ fn directory(
     let Some(node) = members.get("cwd") else {
         return Ok(directories.first().cloned());
     };
-    let path = path_at(&node, base)?;
+    let path = node.path(base)?;
     let is_allowed = directories
         .iter()
         .any(|directory| is_within(&path, directory));

@@ -26,19 +26,37 @@ fn schema() -> Value {
 }
 
 fn parse(value: &Value) -> Result<UserArguments, WrongPart> {
-    let schema = schema();
-    let title = "Deploy";
+    parse_of(value, &schema().to_string())
+}
+
+/// Reads this of a tool with this schema, as it was written.
+fn parse_of(value: &Value, schema: &str) -> Result<UserArguments, WrongPart> {
+    let written = RawValue::from_string(schema.to_owned()).expect("it is JSON");
+    let schema = serde_json::from_str(schema).expect("it is JSON");
     UserArguments::parse(
         value,
         Described {
-            title,
+            title: "Deploy",
             schema: &schema,
+            written: &written,
         },
     )
 }
 
 fn parsed(value: &Value) -> UserArguments {
     parse(value).unwrap_or_else(|wrong| panic!("{value}: {wrong:?}"))
+}
+
+#[test]
+fn a_number_that_is_suggested_stays_as_it_was_written() {
+    let schema =
+        r#"{ "type": "object", "properties": { "f": { "type": "number", "default": 1.50 } } }"#;
+    let arguments = parse_of(&json!(["f"]), schema).expect("it can be asked for");
+    let text = serde_json::to_string(&arguments.questions[0].form).expect("it is JSON");
+    assert!(
+        text.contains(r#""f":{"default":1.50,"type":"number"}"#),
+        "{text}"
+    );
 }
 
 #[test]

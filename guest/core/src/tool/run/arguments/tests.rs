@@ -313,6 +313,26 @@ fn a_label_is_one_line_that_shows_something() {
         let shown = format!("`label` is \"a\\u{shown}b\", {expected}");
         check_argument("label", &json!(format!("a{hidden}b")), &shown);
     }
+    // All of Cc but NUL, which no argument may have, and what else counts as white space, wherever it stands.
+    let controls = ('\u{1}'..'\u{20}').chain('\u{7f}'..'\u{a0}');
+    for hidden in controls.chain(['\u{2028}', '\u{2029}']) {
+        for label in [
+            format!("a{hidden}b"),
+            format!("{hidden}a"),
+            format!("a{hidden}"),
+            format!(" a {hidden} "),
+        ] {
+            let text =
+                parse(&json!({"command": "true", "label": label})).expect_err("it is hidden");
+            assert!(text.starts_with("`label` is \""), "{text}");
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+    let nul = parse(&json!({"command": "true", "label": "a\0"})).expect_err("it is hidden");
+    assert!(
+        nul.starts_with("`label` is text with a NUL character"),
+        "{nul}"
+    );
     let shown = format!("\"{}…\"", "x".repeat(58));
     check_argument(
         "label",

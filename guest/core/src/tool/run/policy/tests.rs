@@ -6,7 +6,7 @@ use super::{Arguments, Policy};
 use crate::config::{ConfigError, Node};
 
 fn read(config: &Value) -> Result<Option<Policy>, ConfigError> {
-    Policy::read(&Node::root(config), Some("/base"))
+    Policy::read(&Node::root(config), Some("/base"), None)
 }
 
 fn policy(config: &Value) -> Policy {
@@ -100,6 +100,46 @@ fn a_call_works_in_the_allowed_directories_and_below() {
 }
 
 #[test]
+fn directories_are_shown_as_they_are_compared() {
+    let policy = policy(&json!({"directories": [".", "./b/../c/", "/x/."]}));
+    let silent = call(&policy, &json!({"command": "true"})).expect("a valid call");
+    assert_eq!(silent.directory.as_deref(), Some("/base"));
+    let text = refusal(&policy, &json!({"command": "true", "cwd": "/"}));
+    assert!(text.contains("below it: /base, /base/c, /x"), "{text}");
+    let own = super::super::definition(&policy).to_string();
+    assert!(own.contains("Default: /base. It has to be"), "{own}");
+    let within = Policy::read(
+        &Node::root(&json!({"directories": ["."], "cwd": "./sub/"})),
+        Some("/base"),
+        None,
+    );
+    let policy = within.expect("it is within").expect("it is on");
+    let silent = call(&policy, &json!({"command": "true"})).expect("a valid call");
+    assert_eq!(silent.directory.as_deref(), Some("/base/sub"));
+}
+
+#[test]
+fn a_refusal_names_what_says_so() {
+    let config = json!({"maxTimeoutSeconds": 10, "maxTtlSeconds": 100, "directories": ["/a"]});
+    let read = |file| Policy::read(&Node::root(&config), None, file);
+    for (file, shown) in [
+        (None, "the server's configuration"),
+        (Some("/b/c.toml"), "/b/c.toml"),
+    ] {
+        let policy = read(file).expect("it is valid").expect("it is on");
+        for (member, value, by) in [
+            ("timeoutSeconds", json!(11), "maxTimeoutSeconds"),
+            ("ttlSeconds", json!(101), "maxTtlSeconds"),
+            ("cwd", json!("/"), "directories"),
+        ] {
+            let text = refusal(&policy, &json!({"command": "true", member: value}));
+            let words = format!(", as `run.{by}` in {shown} says. Nothing was run.");
+            assert!(text.contains(&words), "{text}");
+        }
+    }
+}
+
+#[test]
 fn what_contradicts_itself_is_refused_with_its_place() {
     let check = |config: &Value, at: &str| {
         assert_eq!(
@@ -122,6 +162,6 @@ fn what_contradicts_itself_is_refused_with_its_place() {
     check(&json!({"ttlSeconds": 0.5}), "/ttlSeconds");
     check(&json!({"maxTtlSeconds": 31_536_001}), "/maxTtlSeconds");
     let relative = json!({"cwd": "sub"});
-    let error = Policy::read(&Node::root(&relative), None).expect_err("there is no base");
+    let error = Policy::read(&Node::root(&relative), None, None).expect_err("there is no base");
     assert!(error.reason.contains("baseDirectory"), "{error}");
 }

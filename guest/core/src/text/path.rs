@@ -1,37 +1,21 @@
 //! Paths as text: nothing here looks at a disk, so links are not followed and nothing has to exist.
 
-use crate::config::{ConfigError, Node};
-
-/// `path`, made absolute by `base`; `None` where it is relative and there is no base.
+/// `path`, made absolute by `base`, without what says nothing: `.`, and slashes that are more than one. `None` where it
+/// is relative and there is no base. A `..` stays: behind a link it leads elsewhere than to what stands before it.
 pub(crate) fn absolute(base: Option<&str>, path: &str) -> Option<String> {
-    if path.starts_with('/') {
-        return Some(path.to_owned());
-    }
-    let base = base?.trim_end_matches('/');
-    Some(format!("{base}/{path}"))
+    let base = if path.starts_with('/') { "" } else { base? };
+    let components = base.split('/').chain(path.split('/'));
+    Some(joined(components.filter(|it| !matches!(*it, "" | "."))))
 }
 
-/// The path at this node, made absolute by `base`.
-///
-/// # Errors
-/// Where it is none, or relative without a base.
-pub(crate) fn path_at(node: &Node<'_>, base: Option<&str>) -> Result<String, ConfigError> {
-    absolute(base, node.words()?).ok_or_else(|| {
-        node.error(
-            "has to be an absolute path, since there is no `baseDirectory` for a relative one",
-        )
-    })
+/// An absolute path without `.` and `..`, as [`is_within`] takes it.
+pub(crate) fn normalised(path: &str) -> String {
+    joined(resolved(path).into_iter())
 }
 
-/// The absolute path in a configuration.
-///
-/// # Errors
-/// Where it is none.
-pub(crate) fn absolute_path<'a>(node: &Node<'a>) -> Result<&'a str, ConfigError> {
-    match node.words()? {
-        path if path.starts_with('/') => Ok(path),
-        _ => Err(node.error("has to be an absolute path")),
-    }
+fn joined<'a>(components: impl Iterator<Item = &'a str>) -> String {
+    let components: Vec<&str> = components.collect();
+    format!("/{}", components.join("/"))
 }
 
 /// Whether an absolute path is this directory or something below it, component by component, after `.` and `..` are
@@ -57,7 +41,7 @@ fn resolved(path: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{absolute, is_within};
+    use super::{absolute, is_within, normalised};
 
     #[test]
     fn a_relative_path_begins_at_the_base() {
@@ -66,6 +50,34 @@ mod tests {
         assert_eq!(absolute(Some("/b/"), "../a").as_deref(), Some("/b/../a"));
         assert_eq!(absolute(Some("/"), "a").as_deref(), Some("/a"));
         assert_eq!(absolute(None, "a"), None);
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out_of_a_path() {
+        for (path, expect) in [
+            (".", "/b"),
+            ("./", "/b"),
+            ("./a/./c", "/b/a/c"),
+            ("/a//./c/.", "/a/c"),
+            ("/", "/"),
+            ("/.", "/"),
+            ("a/..", "/b/a/.."),
+            (".a/..b", "/b/.a/..b"),
+        ] {
+            assert_eq!(
+                absolute(Some("/b/."), path).as_deref(),
+                Some(expect),
+                "{path}"
+            );
+        }
+        assert_eq!(absolute(Some("/"), ".").as_deref(), Some("/"));
+    }
+
+    #[test]
+    fn a_normalised_path_leads_nowhere_and_back() {
+        for (path, expect) in [("/a/../b/.", "/b"), ("/..", "/"), ("/a/b/../..", "/")] {
+            assert_eq!(normalised(path), expect, "{path}");
+        }
     }
 
     #[test]

@@ -1,0 +1,106 @@
+//! Variables whose value is run, or has something run: by a shell, by git, or by what shows and edits texts.
+//!
+//! Tables say it, of names. Does not know where a variable is set, nor who looks at what is run.
+
+use super::git;
+use super::word::UNKNOWN_TEXT;
+
+/// What becomes of the value of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is a shell line, to which these words are added.
+    Line(&'static str),
+    /// Something is run that is not looked for.
+    Hidden,
+}
+
+/// Those whose value a shell or the loader of programs takes, or which say how several others are read.
+const HIDING: [&str; 10] = [
+    "BASH_ENV",
+    "DYLD_INSERT_LIBRARIES",
+    "GIT_CONFIG_PARAMETERS",
+    "LD_AUDIT",
+    "LD_PRELOAD",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS4",
+];
+
+/// As those, by the beginnings of their names: functions of bash.
+const HIDING_BEGINNINGS: [&str; 1] = ["BASH_FUNC_"];
+
+/// Those whose value is a line that is run in the place of a program.
+const LINES: [&str; 8] = [
+    "BROWSER",
+    "FCEDIT",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PROXY_COMMAND",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "RSYNC_CONNECT_PROG",
+    "VISUAL",
+];
+
+/// As those, by the ends of their names, since nearly each program has some of its own.
+const LINE_ENDS: [&str; 3] = ["ASKPASS", "EDITOR", "PAGER"];
+
+/// As those, which get a host and a command for it.
+const SHELLS_ELSEWHERE: [&str; 5] = [
+    "CVS_RSH",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "RSYNC_RSH",
+    "SVN_SSH",
+];
+
+/// What a remote shell is given: a host, and a command of its caller's.
+const HOST_AND_COMMAND: &str = "${_} true";
+
+/// What has to be known of a variable with this name and value; `None` where its value is not run.
+pub(super) fn fate(name: &str, value: &str) -> Option<Fate> {
+    if value.is_empty() || value == "/dev/null" {
+        None
+    } else if is_hiding(name) {
+        Some(Fate::Hidden)
+    } else if name == "ENV" {
+        // Mostly the name of a stage, such as `test`; a shell takes it for a file, whose name it expands first.
+        value.contains(['/', '$', '`']).then_some(Fate::Hidden)
+    } else if name.starts_with("GIT_CONFIG_KEY_") {
+        git::runs(value).then_some(Fate::Hidden)
+    } else if SHELLS_ELSEWHERE.contains(&name) {
+        Some(Fate::Line(HOST_AND_COMMAND))
+    } else if LINES.contains(&name) || LINE_ENDS.iter().any(|end| name.ends_with(end)) {
+        Some(Fate::Line(UNKNOWN_TEXT))
+    } else {
+        None
+    }
+}
+
+/// Whether something is run that is not looked for, whatever the value of the variable of this name.
+pub(super) fn is_hiding(name: &str) -> bool {
+    HIDING.contains(&name)
+        || HIDING_BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
+}
+
+/// Whether a word of the shell's own sets such a variable by its name, to a value that is not among its arguments.
+pub(super) fn sets_hiding(program: &str, arguments: &[String]) -> bool {
+    let mut words = arguments.iter().map(String::as_str);
+    match program {
+        "for" | "getopts" | "mapfile" | "read" | "readarray" | "select" => words.any(is_hiding),
+        "printf" => match words.next() {
+            Some("-v") => words.next().is_some_and(is_hiding),
+            first => first
+                .and_then(|it| it.strip_prefix("-v"))
+                .is_some_and(is_hiding),
+        },
+        // Another name for it.
+        "declare" | "local" | "typeset" => words
+            .filter_map(|word| word.split_once('='))
+            .any(|(_, value)| is_hiding(value)),
+        _ => false,
+    }
+}

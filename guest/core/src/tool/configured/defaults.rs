@@ -1,0 +1,82 @@
+//! What an argument of a configured tool is that a call does not give: the `default` of its property.
+//!
+//! To JSON Schema a default says nothing of what conforms, and leaves it to who applies the schema whether it is filled
+//! in. A model reads it as what holds where it gives nothing, so that is what holds.
+//!
+//! *Source:* JSON Schema 2020-12, Validation, 9.2, "default".
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::schema::{BadSchema, Schema, Unfit};
+use super::user::part;
+use crate::config::escaped;
+use crate::tool::given::{Given, Unreadable};
+
+/// The defaults of arguments, each of which conforms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Defaults(Given);
+
+#[derive(Deserialize)]
+struct Written<'a> {
+    #[serde(default, borrow)]
+    properties: BTreeMap<String, &'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Property<'a> {
+    /// `null` counts as none: an argument that is `null` is absent.
+    #[serde(default, borrow)]
+    default: Option<&'a RawValue>,
+}
+
+impl Defaults {
+    /// Reads those of a schema, which is compiled already; `listed` is how it was written. Those which `is_user_given`
+    /// are left out: their user sees them as a suggestion, and may want none.
+    ///
+    /// # Errors
+    /// Where one of them is not what its argument has to be.
+    pub(super) fn read(
+        schema: &Value,
+        listed: &RawValue,
+        is_user_given: impl Fn(&str) -> bool,
+    ) -> Result<Self, BadSchema> {
+        let written: Option<Written<'_>> = serde_json::from_str(listed.get()).ok();
+        let properties = written.map(|written| written.properties);
+        let properties = properties.unwrap_or_default().into_iter();
+        let defaults = properties.filter(|(name, _)| !is_user_given(name));
+        let defaults = defaults.filter_map(|(name, property)| {
+            // One that is `true` or `false` has none.
+            let property: Property<'_> = serde_json::from_str(property.get()).ok()?;
+            Some((name, property.default?))
+        });
+        let defaults = Given::read(defaults.collect())
+            .map_err(|Unreadable { argument, why }| bad(&argument, &why))?;
+        for (name, value) in &defaults.values {
+            let alone = part(schema, std::slice::from_ref(name), &[]);
+            let alone = Schema::compile(&alone)?;
+            let arguments = Value::Object([(name.clone(), value.clone())].into_iter().collect());
+            match alone.check(&arguments, "it") {
+                Ok(()) => {}
+                Err(Unfit::Wrong(words)) => return Err(bad(name, &words)),
+                Err(Unfit::TooMuch) => return Err(bad(name, "it has too many parts")),
+            }
+        }
+        Ok(Self(defaults))
+    }
+
+    /// Arguments with those that they do not have.
+    pub(super) fn fill(&self, given: Given) -> Given {
+        given.or(&self.0)
+    }
+}
+
+fn bad(name: &str, why: &str) -> BadSchema {
+    BadSchema {
+        at: format!("/properties/{}/default", escaped(name)),
+        reason: format!("is filled in where the argument is not given, and cannot be: {why}"),
+    }
+}
