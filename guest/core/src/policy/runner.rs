@@ -154,7 +154,9 @@ impl<'a> Own<'a> {
                     self.asks_for_shell &= !self.open.is_empty();
                     return;
                 }
-                Meaning::Operand | Meaning::Last => behind.operands = self.runner.path.len(),
+                Meaning::EndsOperandsByValue | Meaning::EndsOperands => {
+                    behind.operands = self.runner.path.len()
+                }
                 _ => self.option(behind.place, *said),
             }
         }
@@ -206,8 +208,8 @@ impl<'a> Own<'a> {
             Meaning::Flag
             | Meaning::Values(_)
             | Meaning::Nothing
-            | Meaning::Last
-            | Meaning::Operand
+            | Meaning::EndsOperands
+            | Meaning::EndsOperandsByValue
             | Meaning::Unknown => {}
         }
     }
@@ -282,12 +284,12 @@ impl<'a> Own<'a> {
 fn next_words(Said { meaning, value }: Said<'_>) -> usize {
     let values: usize = match meaning {
         Meaning::Values(values) => values,
-        Meaning::Line | Meaning::Marker | Meaning::Operand | Meaning::Unknown => 1,
+        Meaning::Line | Meaning::Marker | Meaning::EndsOperandsByValue | Meaning::Unknown => 1,
         // With the value of some of these the command begins.
         Meaning::Command
         | Meaning::Split
         | Meaning::Flag
-        | Meaning::Last
+        | Meaning::EndsOperands
         | Meaning::Shell
         | Meaning::Nothing
         | Meaning::Braces => 0,

@@ -54,24 +54,27 @@ pub(in crate::policy) enum Form {
 /// Any operand.
 const ANY: &[&str] = &[];
 
+/// No operand, for a program of which an option alone has something run: a word that begins with a dash is none.
+const NO_OPERAND: &[&str] = &["-"];
+
 const GIT: &str =
     "-Cc= -* --git-dir= --work-tree= --namespace= --super-prefix= --config-env= --attr-source= --*";
 
 const GIT_REBASE: &str = "-x! -CcsX= -* --exec! --git-dir= --work-tree= --namespace= --config-env= --strategy= \
-                          --strategy-option= --onto= --*";
+        --strategy-option= --onto= --*";
 
 const GIT_FILTER_BRANCH: &str = "-Ccd= -* --setup! --env-filter! --tree-filter! --index-filter! --parent-filter! \
-                                 --msg-filter! --commit-filter! --tag-name-filter! --git-dir= --work-tree= \
-                                 --namespace= --config-env= --*";
+        --msg-filter! --commit-filter! --tag-name-filter! --git-dir= --work-tree= \
+        --namespace= --config-env= --*";
 
 const GIT_DIFFTOOL: &str =
     "-x! -Cct= -* --extcmd! --git-dir= --work-tree= --namespace= --config-env= --tool= --*";
 
 /// What runs a line at the other end, which may be this machine.
-const GIT_REMOTE: &str = "-Cco= -* --upload-pack! --receive-pack! --exec! --git-dir= --work-tree= --namespace= \
-                          --config-env= --*";
+const GIT_REMOTE_OPTIONS: &str = "-Cco= -* --upload-pack! --receive-pack! --exec! --git-dir= --work-tree= --namespace= \
+        --config-env= --*";
 
-const GIT_REMOTES: &[&str] = &[
+const GIT_REMOTE_WORDS: &[&str] = &[
     "archive",
     "clone",
     "fetch",
@@ -83,18 +86,18 @@ const GIT_REMOTES: &[&str] = &[
 ];
 
 const SU: &str = "-c! -Ggsw= -flmpP -hV~ --command! --session-command! --group= --shell= --supp-group= \
-                  --whitelist-environment= --login --preserve-environment --pty --help~ --version~";
+        --whitelist-environment= --login --preserve-environment --pty --help~ --version~";
 
 const SYSTEMD: &str = "-CEHMpu= -dGPqrtv -S$ --shell$ --background= --capsule= --description= --gid= --host= \
         --machine= --nice= --property= --service-type= --setenv= --slice= --uid= --unit= --working-directory= \
-                       --on-active= --on-boot= --on-startup= --on-unit-active= --on-unit-inactive= --on-calendar= \
-                       --path-property= --socket-property= --timer-property= --user --system --scope --pipe --pty \
-                       --wait --collect --quiet --no-block --no-ask-password --remain-after-exit --same-dir \
-                       --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment=";
+        --on-active= --on-boot= --on-startup= --on-unit-active= --on-unit-inactive= --on-calendar= \
+        --path-property= --socket-property= --timer-property= --user --system --scope --pipe --pty \
+        --wait --collect --quiet --no-block --no-ask-password --remain-after-exit --same-dir \
+        --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment=";
 
-const TMUX_WINDOW: &str = "-LTceFnt= -2CDNPabdkluv";
+const TMUX_WINDOW_OPTIONS: &str = "-LTceFnt= -2CDNPabdkluv";
 
-const TMUX_WINDOWS: &[&str] = &[
+const TMUX_WINDOW_WORDS: &[&str] = &[
     "new-window",
     "neww",
     "respawn-pane",
@@ -103,34 +106,34 @@ const TMUX_WINDOWS: &[&str] = &[
     "respawnw",
 ];
 
-const TMUX_SPLIT: &str = "-LTceFltp= -2CDINPZbdhuv";
+const TMUX_SPLIT_OPTIONS: &str = "-LTceFltp= -2CDINPZbdhuv";
 
-const TMUX_SPLITS: &[&str] = &["split", "split-window", "splitw"];
+const TMUX_SPLIT_WORDS: &[&str] = &["split", "split-window", "splitw"];
 
-const TMUX_RUN: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
+const TMUX_RUN_OPTIONS: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
 
-const TMUX_RUNS: &[&str] = &["if", "if-shell", "pipe-pane", "pipep", "run", "run-shell"];
+const TMUX_RUN_WORDS: &[&str] = &["if", "if-shell", "pipe-pane", "pipep", "run", "run-shell"];
 
-const TMUX_SEND: &str = "-LSTcfNt= -2CDFHKMRXluv";
+const TMUX_SEND_OPTIONS: &str = "-LSTcfNt= -2CDFHKMRXluv";
 
 /// Those of the key, and of the command that it gets.
-const TMUX_BIND: &str = "-LNSTcft= -2CDnru";
+const TMUX_BIND_OPTIONS: &str = "-LNSTcft= -2CDnru";
 
-const TMUX_BINDS: &[&str] = &["bind", "bind-key"];
+const TMUX_BIND_WORDS: &[&str] = &["bind", "bind-key"];
 
-const PERF_STAT: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
+const PERF_STAT_OPTIONS: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
         --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre= \
-                         --post= --metrics= --topdown --all-cpus --append --no-aggr --big-num --quiet --verbose \
-                         --no-inherit --detailed --json-output";
+        --post= --metrics= --topdown --all-cpus --append --no-aggr --big-num --quiet --verbose \
+        --no-inherit --detailed --json-output";
 
-const PERF_RECORD: &str = "-CDFGcejkmoprtu= -ABINPRSTWabdginqsvz --event= --filter= --pid= --tid= --output= --cpu= \
-        --freq= --count= --mmap-pages= --call-graph= --delay= --cgroup= --uid= --clockid= --switch-output-event= \
-                           --all-cpus --append --quiet --verbose --no-inherit --group --stat --data --timestamp";
+const PERF_RECORD_OPTIONS: &str = "-CDFGcejkmoprtu= -ABINPRSTWabdginqsvz --event= --filter= --pid= --tid= --output= \
+        --cpu= --freq= --count= --mmap-pages= --call-graph= --delay= --cgroup= --uid= --clockid= \
+        --switch-output-event= --all-cpus --append --quiet --verbose --no-inherit --group --stat --data --timestamp";
 
-const PERF_FTRACE: &str =
+const PERF_FTRACE_OPTIONS: &str =
     "-CDEGKNTgmpt= -F? -abnv --pid= --tid= --cpu= --tracer= --delay= --all-cpus --verbose";
 
-const PERF_WITH_RECORD: &[&str] = &[
+const PERF_RECORD_WORDS: &[&str] = &[
     "c2c",
     "kmem",
     "kwork",
@@ -144,7 +147,7 @@ const PERF_WITH_RECORD: &[&str] = &[
 
 const SETARCH: &str = "-BFILRSTXZv3: -hV~ --32bit: --fdpic-funcptrs: --short-inode: --addr-compat-layout: \
         --addr-no-randomize: --whole-seconds: --sticky-timeouts: --read-implies-exec: --mmap-page-zero: --3gb: --4gb: \
-                       --uname-2.6: --verbose: --show~ --list~ --help~ --version~";
+        --uname-2.6: --verbose: --show~ --list~ --help~ --version~";
 
 /// A name may stand in several rows: then each is looked at.
 #[rustfmt::skip]
@@ -202,7 +205,7 @@ const RUNNERS: &[Runner] = &[
     runner("git", GIT_REBASE).path(&[&["rebase"]]).behind(&[]).takes_one(),
     runner("git", GIT_FILTER_BRANCH).path(&[&["filter-branch"]]).behind(&[]).takes_one(),
     runner("git", GIT_DIFFTOOL).path(&[&["difftool"]]).behind(&[]).takes_one(),
-    runner("git", GIT_REMOTE).path(&[GIT_REMOTES]).behind(&[]).takes_one(),
+    runner("git", GIT_REMOTE_OPTIONS).path(&[GIT_REMOTE_WORDS]).behind(&[]).takes_one(),
     runner("hyperfine", "-psc! -wmMrnSuD= -iNE -L== -P=== --prepare! --setup! --cleanup! --conclude! --warmup= \
         --runs= --min-runs= --max-runs= --command-name= --shell= --export-json= --export-markdown= \
         --export-csv= --export-orgmode= --export-asciidoc= --style= --output= --input= --time-unit= --sort= \
@@ -233,14 +236,14 @@ const RUNNERS: &[Runner] = &[
     runner("parallel", PARALLEL).form(Form::Joined).puts_in().reads().or_shell().takes_one(),
     runner("pdm pipenv poetry", "-pCP= -qvn --project= --directory= --python= --pypi-mirror= --quiet --verbose \
         --no-interaction --site").path(&[&["run"]]).takes_one(),
-    runner("perf", PERF_STAT).path(&[&["stat"]]).takes_one(),
-    runner("perf", PERF_RECORD).path(&[&["record"]]).takes_one(),
-    runner("perf", PERF_RECORD).path(&[PERF_WITH_RECORD, &["record", "rec"]]).takes_one(),
+    runner("perf", PERF_STAT_OPTIONS).path(&[&["stat"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[&["record"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[PERF_RECORD_WORDS, &["record", "rec"]]).takes_one(),
     runner("perf", "-CDFGeimoptu= -STafsv --time --event= --expr= --pid= --tid= --uid= --cpu= --output= --duration= \
         --filter-pids= --delay= --max-stack= --all-cpus --summary --with-summary --verbose")
         .path(&[&["trace"]]).takes_one(),
-    runner("perf", PERF_FTRACE).path(&[&["ftrace"]]).takes_one(),
-    runner("perf", PERF_FTRACE).path(&[&["ftrace"], &["trace", "latency", "profile"]]).takes_one(),
+    runner("perf", PERF_FTRACE_OPTIONS).path(&[&["ftrace"]]).takes_one(),
+    runner("perf", PERF_FTRACE_OPTIONS).path(&[&["ftrace"], &["trace", "latency", "profile"]]).takes_one(),
     runner("pipx", "--spec= --python= --pip-args= --verbose --quiet").path(&[&["run"]]).takes_one(),
     runner("pkexec", "--user= --disable-internal-agent --keep-cwd --help~ --version~").or_shell(),
     runner("pnpm", "-CF= -crw --dir= --filter= --package= --recursive --shell-mode --silent --workspace-root")
@@ -298,18 +301,19 @@ const RUNNERS: &[Runner] = &[
     runner("time", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
     runner("timeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
     runner("tini", "-ep= -ghlsvw"),
-    runner("tmux", "-c! -LSTf= -2CDNluv").path(&[&["-"]]).takes_one(),
+    runner("tmux", "-c! -LSTf= -2CDNluv").path(&[NO_OPERAND]).takes_one(),
     runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-session"]]).is_list().takes_one(),
-    runner("tmux", TMUX_WINDOW).path(&[TMUX_WINDOWS]).is_list().takes_one(),
-    runner("tmux", TMUX_SPLIT).path(&[TMUX_SPLITS]).is_list().takes_one(),
+    runner("tmux", TMUX_WINDOW_OPTIONS).path(&[TMUX_WINDOW_WORDS]).is_list().takes_one(),
+    runner("tmux", TMUX_SPLIT_OPTIONS).path(&[TMUX_SPLIT_WORDS]).is_list().takes_one(),
     runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-popup"]]).is_list().takes_one(),
-    runner("tmux", TMUX_RUN).path(&[TMUX_RUNS]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", TMUX_RUN_OPTIONS).path(&[TMUX_RUN_WORDS]).form(Form::Lines).is_list().takes_one(),
     // What is typed may be one line in several words, or several lines.
-    runner("tmux", TMUX_SEND).path(&[&["send", "send-keys"]]).form(Form::Joined).is_list().takes_one(),
-    runner("tmux", TMUX_SEND).path(&[&["send", "send-keys"]]).form(Form::Lines).is_list().takes_one(),
-    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_RUNS]).form(Form::Lines).is_list().takes_one(),
-    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_WINDOWS]).is_list().takes_one(),
-    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_SPLITS]).is_list().takes_one(),
+    runner("tmux", TMUX_SEND_OPTIONS).path(&[&["send", "send-keys"]]).form(Form::Joined).is_list().takes_one(),
+    runner("tmux", TMUX_SEND_OPTIONS).path(&[&["send", "send-keys"]]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", TMUX_BIND_OPTIONS).path(&[TMUX_BIND_WORDS, ANY, TMUX_RUN_WORDS]).form(Form::Lines).is_list()
+        .takes_one(),
+    runner("tmux", TMUX_BIND_OPTIONS).path(&[TMUX_BIND_WORDS, ANY, TMUX_WINDOW_WORDS]).is_list().takes_one(),
+    runner("tmux", TMUX_BIND_OPTIONS).path(&[TMUX_BIND_WORDS, ANY, TMUX_SPLIT_WORDS]).is_list().takes_one(),
     runner("torsocks", "--shell$ -Papu= -diqv --address= --port= --user= --pass= --isolate --debug --quiet"),
     runner("trap", "-lpP~").form(Form::First),
     // Of one word it is the format of time that another program of this name prints.
@@ -347,21 +351,21 @@ const PARALLEL: &str = "-CDEIJLNPSUadjns= -il? -MT0kmqrtuvXx --jobs= --max-procs
         --delay= --timeout= --joblog= --results= --retries= --sshlogin= --sshloginfile= --tmpdir= --workdir= \
         --env= --halt= --load= --memfree= --nice= --max-args= --max-replace-args= --delimiter= --tagstring= \
         --id= --bg --fg --wait --bar --dry-run --eta --group --keep-order --line-buffer --no-notice --null --pipe \
-                        --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb \
-                        --header= --rpl= --block= --recstart= --recend= --trim= --return= --trc= --basefile= --ssh= \
-                        --wd= --slf= --jl= --shuf --plus --link --pipe-part --files --help~ --version~";
+        --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb \
+        --header= --rpl= --block= --recstart= --recend= --trim= --return= --trc= --basefile= --ssh= \
+        --wd= --slf= --jl= --shuf --plus --link --pipe-part --files --help~ --version~";
 
 const SCRIPT: &str = "-c! -BEIOTmo= -adefkpqr -hV~ --command! --echo= --log-in= --log-io= --log-out= --log-timing= \
         --logging-format= --output-limit= --append --flush --force --quiet --return --help~ --version~";
 
 const NIX: &str = "-fIEj= --option== --arg== --argstr== --override-input== --file= --expr= --include= --store= \
         --max-jobs= --cores= --log-format= --extra-experimental-features= --experimental-features= --inputs-from= \
-                   --reference-lock-file= --output-lock-file= --profile= --phase= --impure --offline --refresh \
-                   --verbose";
+        --reference-lock-file= --output-lock-file= --profile= --phase= --impure --offline --refresh \
+        --verbose";
 
 const UV: &str = "-pwC= -mqvns --with= --with-editable= --with-requirements= --from= --python= --project= \
         --directory= --env-file= --extra= --group= --package= --index= --index-url= --config-file= --cache-dir= \
-                  --no-extra= --no-group= --only-group= --module --script --quiet --verbose --no-sync \
+        --no-extra= --no-group= --only-group= --module --script --quiet --verbose --no-sync \
         --frozen --locked --isolated --no-project --active --all-extras --all-groups --dev --no-dev \
         --only-dev --exact --no-cache --offline --no-config --no-env-file --refresh --reinstall --upgrade \
         --no-progress";
