@@ -290,6 +290,13 @@ fn no_option_or_subcommand_keeps_a_command_hidden() {
         "parallel --header : docker ps ::: a",
         "parallel --shuf docker ps ::: a",
         "hyperfine --time-unit second 'docker ps'",
+        "hyperfine ls --prepare='docker ps'",
+        "hyperfine ls -p'docker ps'",
+        "hyperfine ls -Np'docker ps'",
+        // The second letter may be the value of the first.
+        "sudo -Zl docker ps",
+        "ssh -ZN host docker ps",
+        "unshare -Zh docker ps",
     ];
     check_all(&lines, "docker");
     check("fd -Ht d x -x rm -xdr", "rm");
@@ -320,10 +327,15 @@ fn what_is_no_command_is_not_asked_about() {
         "chrt -r $PRIORITY ls",
         "screen -r docker",
         "backburner --version",
+        "hyperfine ls -w 3 --export-json=x.json",
+        "hyperfine ls --export-json=\"$FILE\"",
+        "sudo -lZ docker ps",
+        "nice -- -x",
     ];
     check_all(&lines, "");
     // The letter may be the value of the other option.
     check("ssh -Z -N host", "all");
+    check("ssh -ZN host", "all");
 }
 
 #[test]
