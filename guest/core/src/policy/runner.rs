@@ -10,7 +10,7 @@ use super::command::{
 };
 use super::limits::{READINGS, RUNNER_LEVELS};
 use super::line::{self, Script};
-use super::programs::{Begins, Form, Meaning, Runner, Said};
+use super::programs::{Begins, Form, Meaning, Runner, Said, is_one_of};
 use super::word::{Piece, Spread, UNKNOWN_TEXT, Word};
 
 const UNCLEAR_START: &str = "it is unclear where among some arguments a command begins";
@@ -125,7 +125,7 @@ impl<'a> Own<'a> {
                 true
             }
             Some(words) => match word.text() {
-                Some(text) => words.contains(&&*text),
+                Some(text) => is_one_of(words, &text),
                 None if word.spread() == Spread::Any => {
                     self.doubt = Some(UNKNOWN_NAME);
                     false

@@ -8,7 +8,7 @@ pub(in crate::policy) struct Runner {
     /// Those which do so alike.
     names: &'static str,
     pub(in crate::policy) options: Options,
-    /// The operands before the command: for each the words that it may be, or [`ANY`].
+    /// The operands before the command: for each the words that it may be, or [`ANY`]. See [`is_one_of`].
     pub(in crate::policy) path: &'static [&'static [&'static str]],
     pub(in crate::policy) begins: Begins,
     pub(in crate::policy) form: Form,
@@ -122,12 +122,12 @@ const TMUX_BIND_OPTIONS: &str = "-LNSTcft= -2CDnru";
 const TMUX_BIND_WORDS: &[&str] = &["bind", "bind-key"];
 
 const PERF_STAT_OPTIONS: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
-        --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre= \
-        --post= --metrics= --topdown --all-cpus --append --no-aggr --big-num --quiet --verbose \
+        --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre! \
+        --post! --metrics= --topdown --all-cpus --append --no-aggr --big-num --quiet --verbose \
         --no-inherit --detailed --json-output";
 
 const PERF_RECORD_OPTIONS: &str = "-CDFGcejkmoprtu= -ABINPRSTWabdginqsvz --event= --filter= --pid= --tid= --output= \
-        --cpu= --freq= --count= --mmap-pages= --call-graph= --delay= --cgroup= --uid= --clockid= \
+        --cpu= --freq= --count= --mmap-pages= --call-graph= --delay= --cgroup= --uid= --clockid= --switch-output? \
         --switch-output-event= --all-cpus --append --quiet --verbose --no-inherit --group --stat --data --timestamp";
 
 const PERF_FTRACE_OPTIONS: &str =
@@ -136,6 +136,7 @@ const PERF_FTRACE_OPTIONS: &str =
 const PERF_RECORD_WORDS: &[&str] = &[
     "c2c",
     "kmem",
+    "kvm",
     "kwork",
     "lock",
     "mem",
@@ -144,6 +145,9 @@ const PERF_RECORD_WORDS: &[&str] = &[
     "timechart",
     "trace",
 ];
+
+const PERF_CONTENTION_OPTIONS: &str =
+    "-CEFGLMSYikpx= -Dabfgloqtv --cpu= --entries= --key= --pid= --tid= --verbose";
 
 const SETARCH: &str = "-BFILRSTXZv3: -hV~ --32bit: --fdpic-funcptrs: --short-inode: --addr-compat-layout: \
         --addr-no-randomize: --whole-seconds: --sticky-timeouts: --read-implies-exec: --mmap-page-zero: --3gb: --4gb: \
@@ -167,7 +171,7 @@ const RUNNERS: &[Runner] = &[
         --userns-block-fd= --cap-add= --cap-drop= --perms= --size= --overlay-src= --tmp-overlay= --ro-overlay= --*")
         .takes_one(),
     runner("caffeinate", "-disum -tw="),
-    runner("capsh", "-* --*").behind(&["--"]).form(Form::Shell),
+    runner("capsh", "-* --*").behind(&["--", "-+", "=+"]).form(Form::Shell),
     runner("choom", "-n= -p~ --adjust= --pid~"),
     runner("chpst", "-ubeUnlLmdopfcrt/= -P012vV"),
     runner("chronic", "-ev"),
@@ -183,7 +187,7 @@ const RUNNERS: &[Runner] = &[
         --live-stream --clean-env --verbose").path(&[&["run"]]).takes_one(),
     // Of a group or a loop the name stands before it.
     runner("coproc", "").behind(&["{", "while", "until", "if"]),
-    runner("dbus-launch", "--*"),
+    runner("dbus-launch", "--autolaunch= --config-file= --*"),
     runner("dbus-run-session", "--config-file= --dbus-daemon="),
     runner("direnv", "").path(&[&["exec"], ANY]).takes_one(),
     runner("doas", "-s$ -aCu= -Ln"),
@@ -215,8 +219,8 @@ const RUNNERS: &[Runner] = &[
         mips mips32 mips64 parisc parisc32 parisc64 ppc ppc32 ppc64 ppc64le ppcle riscv32 riscv64 s390 s390x sparc \
         sparc32 sparc64 uname26 x86_64", SETARCH).or_shell(),
     runner("ionice", "-cn= -pPu~ -t --class= --classdata= --pid~ --pgid~ --uid~ --ignore"),
-    runner("ip", "-n= -*").path(&[&["netns", "netn", "net"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
-    runner("ip", "-n= -*").path(&[&["vrf", "vr", "v"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
+    runner("ip", "-n= -*").path(&[&["net|ns"], &["e|xec"], ANY]).takes_one(),
+    runner("ip", "-n= -*").path(&[&["v|rf"], &["e|xec"], ANY]).takes_one(),
     runner("ltrace", "-aAeFlnopsuxwD= -bcCfhiLrStTV"),
     runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
     runner("newgrp", "-l").path(&[ANY]).or_shell().takes_one(),
@@ -238,7 +242,10 @@ const RUNNERS: &[Runner] = &[
         --no-interaction --site").path(&[&["run"]]).takes_one(),
     runner("perf", PERF_STAT_OPTIONS).path(&[&["stat"]]).takes_one(),
     runner("perf", PERF_RECORD_OPTIONS).path(&[&["record"]]).takes_one(),
-    runner("perf", PERF_RECORD_OPTIONS).path(&[PERF_RECORD_WORDS, &["record", "rec"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[PERF_RECORD_WORDS, &["rec|ord"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[&["kvm"], &["stat"], &["rec|ord"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[&["script"], &["rec|ord"], ANY]).takes_one(),
+    runner("perf", PERF_CONTENTION_OPTIONS).path(&[&["lock"], &["con|tention"]]).takes_one(),
     runner("perf", "-CDFGeimoptu= -STafsv --time --event= --expr= --pid= --tid= --uid= --cpu= --output= --duration= \
         --filter-pids= --delay= --max-stack= --all-cpus --summary --with-summary --verbose")
         .path(&[&["trace"]]).takes_one(),
@@ -426,6 +433,16 @@ impl Runner {
         let takes_one = true;
         Self { takes_one, ..self }
     }
+}
+
+/// Whether a text is one of these words of [`Runner::path`]. Of one with a `|` what is behind that may be cut short.
+pub(in crate::policy) fn is_one_of(words: &[&str], text: &str) -> bool {
+    words.iter().any(|word| match word.split_once('|') {
+        None => *word == text,
+        Some((least, more)) => text
+            .strip_prefix(least)
+            .is_some_and(|it| more.starts_with(it)),
+    })
 }
 
 /// What is known of the program of this name as one that runs others; nothing where it is none.
