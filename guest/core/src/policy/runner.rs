@@ -332,11 +332,34 @@ fn visit_command(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut i
                 visit_line(line_of(runner, &text), depth, visitor);
             }
         }
+        (Form::LinesOrSubcommands, _) => {
+            for text in texts() {
+                let line = line_of(runner, &text);
+                visit_line(line, depth, visitor);
+                visit_subcommands(runner, line, (depth, visitor));
+            }
+        }
+        (Form::Subcommand, [word]) => visit_subcommands(runner, &word.line(), (depth, visitor)),
+        (Form::Subcommand, _) => visit_subcommand(runner, words, (depth, visitor)),
         (Form::First, _) => texts()
             .take(1)
             .for_each(|line| visit_line(&line, depth, visitor)),
         (Form::Shell, _) => visit_shell(words, (depth, visitor)),
     }
+}
+
+/// Shows what a line of subcommands of a runner runs, which are written as commands of a shell.
+fn visit_subcommands(runner: &Runner, line: &str, (depth, visitor): (u32, &mut impl Visitor)) {
+    let Script { commands, doubt } = line::read(line, depth);
+    doubt.into_iter().for_each(|why| visitor.doubt(why));
+    for words in commands {
+        visit_subcommand(runner, &words, (depth, visitor));
+    }
+}
+
+fn visit_subcommand(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let program = Word::literal(runner.name());
+    command::visit(&[&[program], words].concat(), depth, visitor);
 }
 
 /// The line that a word is, or that the option which it is has as its value: options may stand behind lines.

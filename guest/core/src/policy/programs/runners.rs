@@ -45,6 +45,10 @@ pub(in crate::policy) enum Form {
     Joined,
     /// Shell lines.
     Lines,
+    /// Shell lines, or such of subcommands of the runner.
+    LinesOrSubcommands,
+    /// A subcommand of the runner, or a line of some if it is one word.
+    Subcommand,
     /// A shell line, and what is none.
     First,
     /// The arguments of a shell.
@@ -98,28 +102,25 @@ const SYSTEMD: &str = "-CEHMpu= -dGPqrtv -S$ --shell$ --background= --capsule= -
 const TMUX_WINDOW_OPTIONS: &str = "-LTceFnt= -2CDNPabdkluv";
 
 const TMUX_WINDOW_WORDS: &[&str] = &[
-    "new-window",
+    "new-w|indow",
     "neww",
-    "respawn-pane",
-    "respawn-window",
+    "respawn-p|ane",
+    "respawn-w|indow",
     "respawnp",
     "respawnw",
 ];
 
 const TMUX_SPLIT_OPTIONS: &str = "-LTceFltp= -2CDINPZbdhuv";
 
-const TMUX_SPLIT_WORDS: &[&str] = &["split", "split-window", "splitw"];
+const TMUX_SPLIT_WORDS: &[&str] = &["sp|lit-window", "splitw"];
 
 const TMUX_RUN_OPTIONS: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
 
-const TMUX_RUN_WORDS: &[&str] = &["if", "if-shell", "pipe-pane", "pipep", "run", "run-shell"];
+const TMUX_RUN_WORDS: &[&str] = &["i|f-shell", "pi|pe-pane", "pipep", "ru|n-shell"];
 
 const TMUX_SEND_OPTIONS: &str = "-LSTcfNt= -2CDFHKMRXluv";
 
-/// Those of the key, and of the command that it gets.
-const TMUX_BIND_OPTIONS: &str = "-LNSTcft= -2CDnru";
-
-const TMUX_BIND_WORDS: &[&str] = &["bind", "bind-key"];
+const TMUX_SEND_WORDS: &[&str] = &["send", "send-k|eys"];
 
 const PERF_STAT_OPTIONS: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
         --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre! \
@@ -309,18 +310,15 @@ const RUNNERS: &[Runner] = &[
     runner("timeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
     runner("tini", "-ep= -ghlsvw"),
     runner("tmux", "-c! -LSTf= -2CDNluv").path(&[NO_OPERAND]).takes_one(),
-    runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-session"]]).is_list().takes_one(),
+    runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-s|ession"]]).is_list().takes_one(),
     runner("tmux", TMUX_WINDOW_OPTIONS).path(&[TMUX_WINDOW_WORDS]).is_list().takes_one(),
     runner("tmux", TMUX_SPLIT_OPTIONS).path(&[TMUX_SPLIT_WORDS]).is_list().takes_one(),
-    runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-popup"]]).is_list().takes_one(),
-    runner("tmux", TMUX_RUN_OPTIONS).path(&[TMUX_RUN_WORDS]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-po|pup"]]).is_list().takes_one(),
+    runner("tmux", TMUX_RUN_OPTIONS).path(&[TMUX_RUN_WORDS]).form(Form::LinesOrSubcommands).is_list().takes_one(),
     // What is typed may be one line in several words, or several lines.
-    runner("tmux", TMUX_SEND_OPTIONS).path(&[&["send", "send-keys"]]).form(Form::Joined).is_list().takes_one(),
-    runner("tmux", TMUX_SEND_OPTIONS).path(&[&["send", "send-keys"]]).form(Form::Lines).is_list().takes_one(),
-    runner("tmux", TMUX_BIND_OPTIONS).path(&[TMUX_BIND_WORDS, ANY, TMUX_RUN_WORDS]).form(Form::Lines).is_list()
-        .takes_one(),
-    runner("tmux", TMUX_BIND_OPTIONS).path(&[TMUX_BIND_WORDS, ANY, TMUX_WINDOW_WORDS]).is_list().takes_one(),
-    runner("tmux", TMUX_BIND_OPTIONS).path(&[TMUX_BIND_WORDS, ANY, TMUX_SPLIT_WORDS]).is_list().takes_one(),
+    runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Joined).is_list().takes_one(),
+    runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", "-LNSTcf= -2CDlnruv").path(&[&["bi|nd-key"], ANY]).form(Form::Subcommand).is_list().takes_one(),
     runner("torsocks", "--shell$ -Papu= -diqv --address= --port= --user= --pass= --isolate --debug --quiet"),
     runner("trap", "-lpP~").form(Form::First),
     // Of one word it is the format of time that another program of this name prints.
@@ -393,6 +391,11 @@ const fn runner(names: &'static str, options: &'static str) -> Runner {
 }
 
 impl Runner {
+    /// The first one of its names.
+    pub(in crate::policy) fn name(&self) -> &'static str {
+        self.names.split(' ').next().unwrap_or_default()
+    }
+
     const fn path(self, path: &'static [&'static [&'static str]]) -> Self {
         Self { path, ..self }
     }
