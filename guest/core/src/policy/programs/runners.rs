@@ -204,7 +204,7 @@ const RUNNERS: &[Runner] = &[
     runner("firejail", "--* --help~ --version~").or_shell(),
     runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
         --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
-    runner("function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
+    runner("envdir envuidgid function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
     runner("git", GIT).path(&[&["bisect"], &["run"]]).takes_one(),
     runner("git", GIT).path(&[&["submodule"], &["foreach"]]).takes_one(),
     runner("git", GIT_REBASE).path(&[&["rebase"]]).behind(&[]).takes_one(),
@@ -219,13 +219,17 @@ const RUNNERS: &[Runner] = &[
     runner("aarch64 alpha arm arm64 armv6l armv7l armv8l athlon i386 i486 i586 i686 ia64 linux32 linux64 loongarch64 \
         mips mips32 mips64 parisc parisc32 parisc64 ppc ppc32 ppc64 ppc64le ppcle riscv32 riscv64 s390 s390x sparc \
         sparc32 sparc64 uname26 x86_64", SETARCH).or_shell(),
+    runner("ifne", "-n"),
     runner("ionice", "-cn= -pPu~ -t --class= --classdata= --pid~ --pgid~ --uid~ --ignore"),
     runner("ip", "-n= -*").path(&[&["net|ns"], &["e|xec"], ANY]).takes_one(),
     runner("ip", "-n= -*").path(&[&["v|rf"], &["e|xec"], ANY]).takes_one(),
     runner("ltrace", "-aAeFlnopsuxwD= -bcCfhiLrStTV"),
     runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
+    runner("mispipe", "").form(Form::Lines),
     runner("newgrp", "-l").path(&[ANY]).or_shell().takes_one(),
     runner("nice", "-n= -0123456789 --adjustment="),
+    runner("niceload", "-p~ --pid~ --prg~ --sensor! -ILMflnst= -BHNSqv --factor= --io= --load= --mem= --nice= \
+        --recheck= --suspend= --battery --hard --noswap --quiet --soft --verbose --help~ --version~"),
     runner("nix", NIX).path(&[&["develop", "env", "shell"]]).behind(&["-c", "--command"]).takes_one(),
     runner("nix-shell", "--run! --command! -* --*").behind(&[]),
     runner("nocache", "-n="),
@@ -239,6 +243,8 @@ const RUNNERS: &[Runner] = &[
     runner("numactl", "-CFILMNPSfimopw= -absHltduDTV --cpunodebind= --physcpubind= --interleave= --membind= \
         --preferred= --weighted-interleave= --localalloc --all --balancing"),
     runner("parallel", PARALLEL).form(Form::Joined).puts_in().reads().or_shell().takes_one(),
+    // That of moreutils runs lines.
+    runner("parallel", PARALLEL).behind(&["--"]).form(Form::Lines).takes_one(),
     runner("pdm pipenv poetry", "-pCP= -qvn --project= --directory= --python= --pypi-mirror= --quiet --verbose \
         --no-interaction --site").path(&[&["run"]]).takes_one(),
     runner("perf", PERF_STAT_OPTIONS).path(&[&["stat"]]).takes_one(),
@@ -274,6 +280,7 @@ const RUNNERS: &[Runner] = &[
     runner("script", SCRIPT).behind(&["--"]).form(Form::Joined).takes_one(),
     runner("sem", PARALLEL).form(Form::Joined).takes_one(),
     runner("setarch", SETARCH).path(&[ANY]).or_shell().takes_one(),
+    runner("setlock", "-NXnx").path(&[ANY]).takes_one(),
     runner("setpriv", "-d~ --dump~ --reuid= --regid= --ruid= --rgid= --euid= --egid= --groups= --securebits= \
         --pdeathsig= --inh-caps= --ambient-caps= --bounding-set= --selinux-label= --apparmor-profile= \
         --landlock-access= --landlock-rule= --ptracer= --clear-groups --keep-groups --init-groups \
@@ -322,7 +329,8 @@ const RUNNERS: &[Runner] = &[
     runner("torsocks", "--shell$ -Papu= -diqv --address= --port= --user= --pass= --isolate --debug --quiet"),
     runner("trap", "-lpP~").form(Form::First),
     // Of one word it is the format of time that another program of this name prints.
-    runner("ts", "-BEfmnrisSdzCKlTRVh -DLNWGO=").form(Form::Several),
+    runner("ts", TASK_SPOOLER).form(Form::Several),
+    runner("tsp", TASK_SPOOLER),
     runner("unbuffer", "-p"),
     runner("unshare", "-GRSlw= -CTUcfimnpru -hV~ --boottime= --load-interp= --map-group= --map-groups= --map-user= \
         --map-users= --monotonic= --owner= --propagation= --root= --setgid= --setgroups= --setuid= --wd= \
@@ -359,6 +367,8 @@ const PARALLEL: &str = "-CDEIJLNPSUadjns= -il? -MT0kmqrtuvXx --jobs= --max-procs
         --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb \
         --header= --rpl= --block= --recstart= --recend= --trim= --return= --trc= --basefile= --ssh= \
         --wd= --slf= --jl= --shuf --plus --link --pipe-part --files --help~ --version~";
+
+const TASK_SPOOLER: &str = "-BEfmnrisSdzCKlTRVh -DLNWGO=";
 
 const SCRIPT: &str = "-c! -BEIOTmo= -adefkpqr -hV~ --command! --echo= --log-in= --log-io= --log-out= --log-timing= \
         --logging-format= --output-limit= --append --flush --force --quiet --return --help~ --version~";
