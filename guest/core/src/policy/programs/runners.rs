@@ -157,7 +157,7 @@ const SETARCH: &str = "-BFILRSTXZv3: -hV~ --32bit: --fdpic-funcptrs: --short-ino
 /// A name may stand in several rows: then each is looked at.
 #[rustfmt::skip]
 const RUNNERS: &[Runner] = &[
-    runner("arch-chroot", "-u= -Nr -h~").path(&[ANY]).or_shell().takes_one(),
+    runner("arch-chroot", "-u= -Nr -h~ --help~").path(&[ANY]).or_shell().takes_one(),
     runner("backburner", "-hV~ --data-dir= --config= --label= --cwd= --env= --key= --ttl= --timeout= --stdin --detach \
         --quiet --json --help~ --version~").path(&[&["run"]]).takes_one(),
     runner("builtin catchsegv coproc eatmydata nohup toybox busybox", ""),
@@ -180,7 +180,7 @@ const RUNNERS: &[Runner] = &[
     runner("chrt", "-TPD= -p~ -abdefimoRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ \
         --all-tasks --batch --deadline --ext --fifo --idle --other --reset-on-fork --rr --verbose").path(&[ANY])
         .takes_one(),
-    // Some take no priority.
+    // Some take no priority. Which of these, is not looked at: of `chrt -i $P ls` a variable may be the command.
     runner("chrt", "-bdeio: -TPD= -p~ -afmRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ --all-tasks \
         --batch: --deadline: --ext: --fifo --idle: --other: --reset-on-fork --rr --verbose").path(&[ANY]).takes_one(),
     runner("command", "-p -vV~"),
@@ -201,7 +201,7 @@ const RUNNERS: &[Runner] = &[
     runner("faketime", "-fm --exclude-monotonic").path(&[ANY]),
     runner("fd fdfind", "-xX> --exec> --exec-batch> -dEetcSjoC= -* --*").behind(&[]).puts_in().is_list().takes_one(),
     runner("find", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
-    runner("firejail", "--* --help~ --version~").or_shell(),
+    runner("firejail", "-?h~ --* --help~ --list~ --tree~ --version~").or_shell(),
     runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
         --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
     runner("envdir envuidgid function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
@@ -226,7 +226,7 @@ const RUNNERS: &[Runner] = &[
     runner("ltrace", "-aAeFlnopsuxwD= -bcCfhiLrStTV"),
     runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
     runner("mispipe", "").form(Form::Lines),
-    runner("newgrp", "-l").path(&[ANY]).or_shell().takes_one(),
+    runner("newgrp", "-c! -l -hV~ --command! --help~ --version~").path(&[ANY]).or_shell().takes_one(),
     runner("nice", "-n= -0123456789 --adjustment="),
     runner("niceload", "-p~ --pid~ --prg~ --sensor! -ILMflnst= -BHNSqv --factor= --io= --load= --mem= --nice= \
         --recheck= --suspend= --battery --hard --noswap --quiet --soft --verbose --help~ --version~"),
@@ -274,6 +274,7 @@ const RUNNERS: &[Runner] = &[
     runner("runuser", "-u@ --user@ -c! -Ggsw= -flmpPT -hV~ --command! --session-command! --group= --shell= \
         --supp-group= --whitelist-environment= --login --preserve-environment --pty --fast --help~ --version~")
         .path(&[ANY]).or_shell().takes_one(),
+    // Behind `-x` or `-wipe` the name of a session may stand, which is taken for a command.
     runner("screen", "-ScehpstT= -r~ -dDmAaiLlnOqUv"),
     runner("screen", "-ScehpstT= -XdDmAaiLlnOqUv").path(&[&["stuff", "exec", "screen"]]).form(Form::Joined),
     runner("script", SCRIPT).path(&[ANY]).or_shell().takes_one(),
@@ -286,7 +287,7 @@ const RUNNERS: &[Runner] = &[
         --landlock-access= --landlock-rule= --ptracer= --clear-groups --keep-groups --init-groups \
         --no-new-privs --reset-env"),
     runner("setsid", "-cfw --ctty --fork --wait"),
-    runner("sg", "-c!").path(&[ANY]).form(Form::Joined).or_shell().takes_one(),
+    runner("sg", "-c! --help~ --version~").path(&[ANY]).form(Form::Joined).or_shell().takes_one(),
     runner("softlimit", "-acdflmoprst=").takes_one(),
     runner("ssh", "-GNOQVW~ -BDEFIJLPRSbceilmopw= -1246AaCfgKkMnqsTtvXxYy").path(&[ANY]).form(Form::Joined).or_shell()
         .takes_one(),
@@ -366,7 +367,8 @@ const PARALLEL: &str = "-CDEIJLNPSUadjns= -il? -MT0kmqrtuvXx --jobs= --max-procs
         --id= --bg --fg --wait --bar --dry-run --eta --group --keep-order --line-buffer --no-notice --null --pipe \
         --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb \
         --header= --rpl= --block= --recstart= --recend= --trim= --return= --trc= --basefile= --ssh= \
-        --wd= --slf= --jl= --shuf --plus --link --pipe-part --files --help~ --version~";
+        --wd= --slf= --jl= --shuf --plus --link --pipe-part --files -hV~ --help~ --version~ \
+        --citation~ --number-of-cores~ --number-of-cpus~ --number-of-sockets~ --number-of-threads~";
 
 const TASK_SPOOLER: &str = "-BEfmnrisSdzCKlTRVh -DLNWGO=";
 

@@ -340,6 +340,10 @@ fn no_option_or_subcommand_keeps_a_command_hidden() {
         "setlock -n lock docker ps",
         "niceload -n 5 docker ps",
         "niceload --sensor 'docker ps' ls",
+        "newgrp -c 'docker ps' group",
+        "firejail --net=none docker ps",
+        "screen -x docker",
+        "screen -wipe docker",
         "hyperfine ls --prepare='docker ps'",
         "hyperfine ls -p'docker ps'",
         "hyperfine ls -Np'docker ps'",
@@ -381,6 +385,19 @@ fn what_is_no_command_is_not_asked_about() {
         "hyperfine ls --export-json=\"$FILE\"",
         "sudo -lZ docker ps",
         "nice -- -x",
+        "parallel -V",
+        "parallel -h",
+        "parallel --citation",
+        "parallel --number-of-cores",
+        "arch-chroot --help",
+        "firejail -h",
+        "firejail '-?'",
+        "firejail --list",
+        "firejail --tree",
+        "newgrp --help",
+        "newgrp --version",
+        "sg --help",
+        "sg --version",
         "tsp -c 5",
         "niceload -p \"$PID\"",
         "tmux bind -n C-d detach-client",
@@ -392,6 +409,8 @@ fn what_is_no_command_is_not_asked_about() {
         "perf kvm stat report docker",
     ];
     check_all(&lines, "");
+    check("chrt -i $PRIORITY ls", "all");
+    check("firejail --trace", "all");
     // The letter may be the value of the other option.
     check("ssh -Z -N host", "all");
     check("ssh -ZN host", "all");
