@@ -220,6 +220,9 @@ fn a_long_chain_of_runners_is_read_in_time() {
         ("", "timeout 5 "),
         ("", "env -S "),
         ("tmux ", "new rm \\; "),
+        ("tmux ", "bind a "),
+        ("parallel ", "-- rm "),
+        ("tmux ", "run "),
     ] {
         grow_with_length(part, 1_500, |times| {
             let line = format!("rm -r x; {first}{}", part.repeat(times));
@@ -290,6 +293,64 @@ fn no_option_or_subcommand_keeps_a_command_hidden() {
         "parallel --header : docker ps ::: a",
         "parallel --shuf docker ps ::: a",
         "hyperfine --time-unit second 'docker ps'",
+        "perf stat --pre 'docker ps' ls",
+        "perf stat --post='docker ps' ls",
+        "perf record --switch-output docker ps",
+        "perf kvm record docker ps",
+        "perf kvm --host record -a docker ps",
+        "perf kvm stat record docker ps",
+        "perf script record NAME docker ps",
+        "perf script -v rec NAME docker ps",
+        "perf lock contention -ab docker ps",
+        "perf lock con -b -E 5 docker ps",
+        "perf sched reco docker ps",
+        "perf sched recor docker ps",
+        "ip net e a docker ps",
+        "ip vr exe a docker ps",
+        "dbus-launch --config-file f docker ps",
+        "dbus-launch --autolaunch id docker ps",
+        "capsh -+ -c 'docker ps'",
+        "capsh =+ -c 'docker ps'",
+        "tmux bind p popup -E 'docker ps'",
+        "tmux bind p send-keys 'docker ps' Enter",
+        "tmux bind p new-session 'docker ps'",
+        "tmux bind -N note p new-session -n a -s b 'docker ps'",
+        "tmux bind c new-window -n a -c '#{pane_current_path}' 'docker ps'",
+        "tmux bind r 'popup -E \"docker ps\"'",
+        "tmux bind r 'new-window ls ; popup -E \"docker ps\"'",
+        "tmux if-shell true 'popup -E \"docker ps\"'",
+        "tmux if-shell true 'copy-mode' 'popup -E \"docker ps\"'",
+        "tmux run -C 'neww \"docker ps\"'",
+        "tmux new-s 'docker ps'",
+        "tmux new-w 'docker ps'",
+        "tmux respawn-p -k 'docker ps'",
+        "tmux sp -h 'docker ps'",
+        "tmux send-k 'docker ps' Enter",
+        "tmux display-po 'docker ps'",
+        "tmux ru 'docker ps'",
+        "tmux bin p ru 'docker ps'",
+        "tsp docker ps",
+        "tsp -L name docker ps",
+        "parallel -j 2 -- ls 'docker ps'",
+        "ifne docker ps",
+        "ifne -n docker ps",
+        "mispipe ls 'docker ps'",
+        "envdir dir docker ps",
+        "envuidgid bob docker ps",
+        "setlock -n lock docker ps",
+        "niceload -n 5 docker ps",
+        "niceload --sensor 'docker ps' ls",
+        "newgrp -c 'docker ps' group",
+        "firejail --net=none docker ps",
+        "screen -x docker",
+        "screen -wipe docker",
+        "hyperfine ls --prepare='docker ps'",
+        "hyperfine ls -p'docker ps'",
+        "hyperfine ls -Np'docker ps'",
+        // The second letter may be the value of the first.
+        "sudo -Zl docker ps",
+        "ssh -ZN host docker ps",
+        "unshare -Zh docker ps",
     ];
     check_all(&lines, "docker");
     check("fd -Ht d x -x rm -xdr", "rm");
@@ -320,10 +381,44 @@ fn what_is_no_command_is_not_asked_about() {
         "chrt -r $PRIORITY ls",
         "screen -r docker",
         "backburner --version",
+        "hyperfine ls -w 3 --export-json=x.json",
+        "hyperfine ls --export-json=\"$FILE\"",
+        "sudo -lZ docker ps",
+        "nice -- -x",
+        "parallel -V",
+        "parallel -h",
+        "parallel --citation",
+        "parallel --number-of-cores",
+        "arch-chroot --help",
+        "firejail -h",
+        "firejail '-?'",
+        "firejail --list",
+        "firejail --tree",
+        "newgrp --help",
+        "newgrp --version",
+        "sg --help",
+        "sg --version",
+        "tsp -c 5",
+        "niceload -p \"$PID\"",
+        "tmux bind -n C-d detach-client",
+        "tmux bind p select-window -t \"$WINDOW\"",
+        "tmux bind r new-window -n docker",
+        "tmux if -F '#{pane_in_mode}' 'send-keys q' 'copy-mode'",
+        "perf sched re docker",
+        "perf lock report docker",
+        "perf kvm stat report docker",
     ];
     check_all(&lines, "");
+    // README says so.
+    check("ip -netns a netns exec b docker ps", "");
+    check("ip -family inet netns exec b docker ps", "");
+    check("ssh -o 'ProxyCommand docker ps' host ls", "");
+    // Of the policies that take no priority this would be the command.
+    check("chrt -i $PRIORITY ls", "all");
+    check("firejail --trace", "all");
     // The letter may be the value of the other option.
     check("ssh -Z -N host", "all");
+    check("ssh -ZN host", "all");
 }
 
 #[test]
