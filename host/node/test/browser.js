@@ -1,8 +1,9 @@
 /** A headless Chromium out of a package, and a server of this package's files for its pages. */
 
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { extname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import puppeteer from 'puppeteer-core';
@@ -39,6 +40,10 @@ export async function launch() {
   // The package brings the libraries and fonts that Chromium needs, and takes them out where it believes to be in
   // Lambda.
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs22.x';
+  // It takes a program that is there for whole, though another process may still be unpacking it.
+  const own = mkdtempSync(join(tmpdir(), 'chromium-'));
+  process.env.TMPDIR = own;
+  process.on('exit', () => rmSync(own, { recursive: true, force: true }));
   const { default: chromium } = await import('@sparticuz/chromium');
   return puppeteer.launch({
     // A container's root has no sandbox; the pages are our own.
