@@ -85,9 +85,8 @@ class JobFiles:
 
     def made_at(self) -> int:
         """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
-        # Nobody writes into it, so that it never changes.
-        made = self._alive() or os.stat(self.path)
-        return max(0, made.st_mtime_ns // 1_000_000)
+        # Nobody writes into the FIFO, so that this never changes; in its place the directory shows when it last did.
+        return modified_at(self._alive() or os.stat(self.path))
 
     def spec(self) -> dict:
         """What to run."""
@@ -301,6 +300,11 @@ NATURAL_MAX = (1 << 63) - 1
 def is_natural(value: object, most: int = NATURAL_MAX) -> bool:
     """Whether this is a whole number that is not negative, as a record has it. (Python counts `True` as one.)"""
     return type(value) is int and 0 <= value <= most
+
+
+def modified_at(found: os.stat_result) -> int:
+    """When what the system says this of was last written. Any process of the job may have set it to any time."""
+    return min(max(0, found.st_mtime_ns // 1_000_000), NATURAL_MAX)
 
 
 def wake(path: str, data: bytes = b"!") -> bool:

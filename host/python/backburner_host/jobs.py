@@ -203,10 +203,11 @@ class SupervisedJobs:
         if is_same_boot and not _kill_everything(id, files):
             return None
         kind = "files" if origin is None else suspected if is_same_boot else "machine"
+        refused = output.sync(files.path)
         written, dropped, _last_at = output.usage(files.path)
         started_at = files.made_at() if origin is None else origin["started_at"]
         lost = _ended({"lost": {"kind": kind}}, started_at, files.stop_cause())
-        files.conclude(lost | {"output_bytes": written, "dropped_bytes": dropped})
+        files.conclude(lost | {"output_bytes": written, "dropped_bytes": min(written, dropped + refused)})
         return files.outcome()
 
     def _remove(self, id: str) -> None:

@@ -91,11 +91,13 @@ def _accompany(files: JobFiles, job_id: str) -> None:
             outcome |= {"end": watch.end, "stopped": watch.stopped, "leftovers": watch.leftovers}
     outcome["ended_at"] = now_ms()
     outcome["duration_ms"] = monotonic_ms() - origin["monotonic_ms"]
-    _conclude(files, outcome, recorder)
+    conclude(files, outcome, recorder)
 
 
-def _conclude(files: JobFiles, outcome: dict, recorder: Recorder) -> None:
+def conclude(files: JobFiles, outcome: dict, recorder: Recorder) -> None:
     """Write the outcome, whatever it takes: room is made from output, and what fails is tried again."""
+    # An outcome would survive a power failure, and so has what it counts as kept.
+    recorder.sync()
     while True:
         outcome |= {"output_bytes": recorder.written_bytes, "dropped_bytes": recorder.dropped_bytes}
         try:

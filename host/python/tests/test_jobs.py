@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -12,10 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-from backburner_host import processes
+from backburner_host import processes, supervisor
 from backburner_host.capabilities import Exited, JobsFailure, Lost, NotStarted, Outcome, Progress, Signalled, StartError
 from backburner_host.job_files import JobFiles
 from backburner_host.jobs import SupervisedJobs
+from backburner_host.output import Recorder
 
 from .support import PATIENCE_SECONDS, DirectoryCase, ended, new_id, spec, until
 
@@ -369,6 +371,19 @@ class Jobs(DirectoryCase):
 
         asyncio.run(wait())
         self.assertEqual(self.jobs.inspect(id).end, Exited(9))
+
+    def test_an_outcome_is_written_when_the_output_that_it_counts_is_on_the_disk(self) -> None:
+        recorder = Recorder(str(self.directory), 1 << 20)
+        recorder.record(0, b"abc")
+        files, synced = JobFiles(str(self.directory)), []
+        outcome = {"started_at": 1, "ended_at": 2, "end": {"exited": {"code": 0}}}
+
+        def note(descriptor: int) -> None:
+            synced.append(re.sub("-[0-9].*", "", Path(os.readlink(f"/proc/self/fd/{descriptor}")).name))
+
+        with mock.patch("os.fsync", note):
+            supervisor.conclude(files, outcome, recorder)
+        self.assertEqual(synced[:3], ["out", "idx", "outcome"])
 
 
 def _json(path: Path) -> dict | None:
