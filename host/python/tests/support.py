@@ -14,8 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from backburner_host import processes
 from backburner_host.capabilities import Jobs, Outcome, Spec
 from backburner_host.guest import Program
+from backburner_host.jobs import SupervisedJobs
 from backburner_host.serve import cache_directory
 
 PATIENCE_SECONDS = 60
@@ -118,6 +120,44 @@ class DirectoryCase(unittest.TestCase):
         gate = Gate(self.directory / f"gate-{name}")
         self.addCleanup(gate.close)
         return gate
+
+
+class JobsCase(DirectoryCase):
+    """A test with supervised jobs in a directory of its own."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.jobs = SupervisedJobs(self.directory)
+
+    def start(self, command: str | list[str], **others: object) -> str:
+        """Start a job, and give its name."""
+        id = new_id()
+        self.jobs.start(id, spec(command, **others))
+        return id
+
+    def run_job(self, command: str | list[str], **others: object) -> Outcome:
+        """Run a job, and wait for its end."""
+        return ended(self.jobs, self.start(command, **others))
+
+    def wait_for_file(self, name: str) -> Path:
+        """A file that a job writes, when there is something in it."""
+        path = self.directory / name
+        until(f"the job to write {name}", lambda: path.exists() and path.read_text())
+        return path
+
+    def supervisor(self, id: str) -> int:
+        """The process id of a job's supervisor: the parent of its command."""
+        files = self.directory / "jobs" / id / "command.json"
+        until("the command to be executed", files.exists)
+        command = until("its record", lambda: _json(files))["content"]
+        return processes.look(command["pid"]).parent
+
+
+def _json(path: Path) -> dict | None:
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        return None
 
 
 PROGRAM = ("-m", "backburner_host")
