@@ -15,8 +15,9 @@
 Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor, whatever ended it,
 and a reader's end of file is a wake-up. Imported by supervisors, which have to start fast: little is imported here.
 
-Any process of the job may have put anything in the place of a file: a FIFO that nobody writes into, a link, a device.
-So what is read is opened by `open_file`, and what is written is made anew by `create`; neither waits or follows.
+Any process of the job may have put anything in the place of a file: a FIFO that nobody writes into, a link, a device, a
+file without an end. So what is read is opened by `open_file`, and up to a limit; what is written is made anew by
+`create`. Neither waits or follows.
 """
 
 import errno
@@ -25,6 +26,7 @@ import json
 import os
 import stat
 
+from . import limits
 from .clock import boot_id, monotonic_ms, now_ms
 
 FORMAT = 1
@@ -44,6 +46,10 @@ class Damaged(ValueError):
     """A file is not what was written as it."""
 
 
+class TooLong(ValueError):
+    """What was to be written is longer than anybody reads."""
+
+
 class Newer(ValueError):
     """A newer version of this program wrote a file, and only such a one can read it."""
 
@@ -60,7 +66,7 @@ class JobFiles:
         self.path = path
 
     def furnish(self, spec: dict) -> None:
-        """Write what a job needs before it is known."""
+        """Write what a job needs before it is known. Raises `TooLong` where that is."""
         origin = {"started_at": now_ms(), "monotonic_ms": monotonic_ms(), "boot_id": boot_id()}
         self._write("spec.json", {"origin": origin, "spec": spec})
         os.mkfifo(self._name("alive"), 0o600)
@@ -218,8 +224,7 @@ class JobFiles:
         write_record(self._name(name), content)
 
     def _read(self, name: str) -> dict:
-        with open_file(self._name(name)) as file:
-            return _content(file.read())
+        return read_record(self._name(name), limits.RECORD_BYTES_MAX)
 
 
 def open_file(path: str) -> io.BufferedReader:
@@ -260,20 +265,26 @@ def link(path: str, name: str) -> None:
 
 
 def write_record(path: str, content: dict) -> None:
-    """Write a file with the number of its format. It is not synchronised."""
-    with open(create(path), "w", encoding="utf-8") as file:
-        json.dump({"format": FORMAT, "content": content}, file)
+    """Write a file with the number of its format, which is not synchronised.
+
+    Raises `TooLong` where nobody would read it.
+    """
+    text = json.dumps({"format": FORMAT, "content": content}).encode()
+    if len(text) > limits.RECORD_BYTES_MAX:
+        raise TooLong(f"{len(text)} bytes as JSON, and {limits.RECORD_BYTES_MAX} are the most")
+    with open(create(path), "wb") as file:
+        file.write(text)
 
 
-def read_foreign_record(path: str, limit_bytes: int) -> dict:
+def read_record(path: str, limit_bytes: int) -> dict:
     """Read a file that any process of the job may have written or put there.
 
-    Raises `OSError` or `ValueError` where it is no such record, or longer than that.
+    Raises `Damaged` where it is no such record, or longer than that, `Newer`, or `OSError`.
     """
     with open_file(path) as file:
         text = file.read(limit_bytes + 1)
     if len(text) > limit_bytes:
-        raise ValueError(f"{path} is longer than {limit_bytes} bytes")
+        raise Damaged(f"{path} is longer than {limit_bytes} bytes")
     return _content(text)
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from . import capabilities as cap
 from . import limits, output, processes, questions, report
 from .clock import boot_id, monotonic_ms, now_ms
-from .job_files import STOP_CAUSES, Damaged, JobFiles, Newer, is_natural, jobs_directory, sync
+from .job_files import STOP_CAUSES, Damaged, JobFiles, Newer, TooLong, is_natural, jobs_directory, sync
 
 _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
 _SUPERVISOR = (
@@ -141,6 +141,9 @@ class SupervisedJobs:
         try:
             if not self._establish(id, furnish):
                 raise cap.StartError("already-known", "this id was started or stopped before")
+        except TooLong as error:
+            detail = f"the job takes {error}; pass what is long in a file"
+            raise cap.StartError("bad-spec", detail) from error
         except OSError as error:
             kind = "no-space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "other"
             raise cap.StartError(kind, f"the job's files cannot be written: {error}") from error
@@ -157,10 +160,10 @@ class SupervisedJobs:
             furnish(JobFiles(str(building)))
             building.rename(self._path / id)
             return True
-        except OSError as error:
+        except (OSError, TooLong) as error:
             shutil.rmtree(building, ignore_errors=True)
             # A job's directory is never empty, so it is never replaced.
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            if isinstance(error, OSError) and error.errno in (errno.ENOTEMPTY, errno.EEXIST):
                 return False
             raise
 

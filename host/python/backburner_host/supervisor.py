@@ -85,7 +85,7 @@ def _accompany(files: JobFiles, job_id: str) -> None:
         try:
             command = _spawn(job_id, spec, data=os.path.dirname(os.path.dirname(files.path)))
         except (OSError, ValueError) as error:
-            outcome["end"] = {"not-started": {"detail": _explain(error, spec)}}
+            outcome["end"] = {"not-started": {"detail": _explain(error, spec)[: limits.DETAIL_CHARS]}}
         else:
             watch.run(command, spec["stdin"].encode())
             outcome |= {"end": watch.end, "stopped": watch.stopped, "leftovers": watch.leftovers}

@@ -33,6 +33,8 @@ class Jobs(JobsCase):
         end = self.run_job(["backburner-no-such-program"]).end
         self.assertIsInstance(end, NotStarted)
         self.assertIn("backburner-no-such-program", end.detail)
+        # Written twice, it would be longer than an outcome that is read.
+        self.assertIsInstance(self.run_job(["x" * (9 << 20)]).end, NotStarted)
 
     def test_a_job_has_the_default_signals_and_no_descriptor_of_its_server(self) -> None:
         with open(self.directory / "leaked", "w") as file:
@@ -157,6 +159,18 @@ class Jobs(JobsCase):
 
         asyncio.run(wait())
         self.assertEqual(self.jobs.inspect(id).end, Exited(9))
+
+    def test_a_spec_of_two_mebibytes_is_carried_out_whatever_is_in_it(self) -> None:
+        self.assertEqual(self.run_job("cat", stdin="\x01" * (2 << 20)).output_bytes, 2 << 20)
+
+    def test_a_spec_that_nobody_would_read_is_refused_and_leaves_nothing(self) -> None:
+        id = new_id()
+        with self.assertRaisesRegex(StartError, "16777216 are the most; pass what is long in a file") as caught:
+            self.jobs.start(id, spec("cat", stdin="x" * (16 << 20)))
+        self.assertEqual(caught.exception.kind, "bad-spec")
+        self.assertIsNone(self.jobs.inspect(id))
+        self.assertEqual(os.listdir(self.directory / "jobs"), [".workshop"])
+        self.assertEqual(os.listdir(self.directory / "jobs" / ".workshop"), [])
 
     def test_an_outcome_is_written_when_the_output_that_it_counts_is_on_the_disk(self) -> None:
         recorder = Recorder(str(self.directory), 1 << 20)
