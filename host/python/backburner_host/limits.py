@@ -54,6 +54,10 @@ FREEZE_ROUNDS = 20
 BURIAL_SECONDS = 2
 """How long `inspect` waits for what is left of a lost job to disappear. Killing takes microseconds."""
 
+LAST_INSTANT_SECONDS = 1
+"""How long a supervisor that cannot be reached may take to be gone before it is taken for one whose files were changed:
+by far longer than the last instant of one that has written its outcome, also where others have the processor."""
+
 LEFTOVERS_MAX = 20
 """How many leftovers an outcome names. Of the contract."""
 

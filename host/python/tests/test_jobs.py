@@ -1,7 +1,8 @@
-"""Supervised jobs, where the conformance kit does not reach: dead supervisors, signals, time."""
+"""Supervised jobs, where the conformance kit does not reach: dead supervisors, signals, time, lengths."""
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import re
@@ -75,7 +76,7 @@ class Jobs(JobsCase):
 
     def test_a_job_of_another_boot_is_lost_with_the_machine(self) -> None:
         id = self.start("exit 0")
-        ended(self.jobs, id)
+        self.wait_for_all_of(id)
         files = self.directory / "jobs" / id
         (files / "outcome.json").unlink()
         record = json.loads((files / "spec.json").read_text())
@@ -160,6 +161,20 @@ class Jobs(JobsCase):
         asyncio.run(wait())
         self.assertEqual(self.jobs.inspect(id).end, Exited(9))
 
+    def test_waiting_for_an_end_that_cannot_be_awaited_leaves_no_descriptor(self) -> None:
+        id = self.start("sleep 100")
+        self.supervisor(id)
+
+        async def wait() -> None:
+            with mock.patch.object(asyncio.get_running_loop(), "add_reader", side_effect=OSError("no room")):
+                await self.jobs.ended(id)
+
+        before = len(os.listdir("/proc/self/fd"))
+        with self.assertRaisesRegex(OSError, "no room"):
+            asyncio.run(wait())
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+        self.jobs.stop(id, "cancelled")
+
     def test_a_spec_of_two_mebibytes_is_carried_out_whatever_is_in_it(self) -> None:
         self.assertEqual(self.run_job("cat", stdin="\x01" * (2 << 20)).output_bytes, 2 << 20)
 
@@ -184,3 +199,19 @@ class Jobs(JobsCase):
         with mock.patch("os.fsync", note):
             supervisor.conclude(files, outcome, recorder)
         self.assertEqual(synced[:3], ["out", "idx", "outcome"])
+
+    def test_output_that_the_disk_refuses_is_not_counted_as_kept(self) -> None:
+        id = self.start("echo abc; exec sleep 100")
+        out = self.files(id) / "out-0"
+        until("its output", lambda: out.exists() and out.read_text() == "abc\n")
+        self.kill_supervisor(id)
+        fsync = os.fsync
+
+        def refuse(descriptor: int) -> None:
+            if os.readlink(f"/proc/self/fd/{descriptor}") == str(out):
+                raise OSError(errno.EIO, "as of a broken disk")
+            fsync(descriptor)
+
+        with mock.patch("os.fsync", refuse):
+            outcome = ended(self.jobs, id)
+        self.assertEqual((outcome.output_bytes, outcome.dropped_bytes), (4, 4))

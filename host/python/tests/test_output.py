@@ -147,10 +147,12 @@ class Output(DirectoryCase):
         self.assertEqual([(run.offset, run.bytes) for run in self.read()][:2], [(0, b"abc"), (3, b"abc")])
         places = [place for run in self.read() for place in range(run.offset, run.offset + len(run.bytes))]
         self.assertEqual(places, sorted(set(places)))
-        with open(os.path.join(self.path, "idx-0"), "ab") as file:
-            # Runs that end before the last one.
-            file.write(bytes(100 * 16))
-        self.assertEqual([run.offset for run in self.read()], sorted({run.offset for run in self.read()}))
+        with open(os.path.join(self.path, "idx-0"), "r+b") as file:
+            first, second = file.read(16), file.read(16)
+            file.seek(0)
+            # The second run ends where the first one is to begin.
+            file.write(second + first)
+        self.assertEqual([(run.offset, run.bytes) for run in self.read()], [(0, b"abcabc"), (6, b"bc")])
 
     def test_a_read_ends_after_many_runs_and_the_next_one_goes_on(self) -> None:
         recorder, place = Recorder(self.path, 1 << 20), 0
