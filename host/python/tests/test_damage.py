@@ -112,6 +112,7 @@ class Damage(JobsCase):
         progress = self.jobs.inspect(id)
         self.assertEqual((progress.started_at, progress.running_ms), (7_000_000_000_000, 0))
         self.jobs.stop(id, "cancelled")
+        ended(self.jobs, id)
 
     def test_a_job_that_says_that_it_is_of_another_boot_has_not_ended_for_that(self) -> None:
         id = self.started()
@@ -158,6 +159,7 @@ class Damage(JobsCase):
                 self.jobs.inspect(id)
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
         self.jobs.stop(id, "cancelled")
+        ended(self.jobs, id)
 
     def test_a_job_that_takes_away_what_its_supervisor_listens_to_can_be_stopped(self) -> None:
         for name, put in {

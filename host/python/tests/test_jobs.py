@@ -174,6 +174,7 @@ class Jobs(JobsCase):
             asyncio.run(wait())
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
         self.jobs.stop(id, "cancelled")
+        ended(self.jobs, id)
 
     def test_a_spec_of_two_mebibytes_is_carried_out_whatever_is_in_it(self) -> None:
         self.assertEqual(self.run_job("cat", stdin="\x01" * (2 << 20)).output_bytes, 2 << 20)
