@@ -35,7 +35,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, RECORD_BYTES, STALE } from '../limits.js';
 import {
@@ -251,6 +251,8 @@ export class JobDirectory {
     }
     rmSync(path, { force: true });
     syncDirectory(this.path);
+    // Nobody has waited for the job's own name so far.
+    syncDirectory(dirname(this.path));
   }
 
   /** Whether this was never finished and nobody is at work in it. */

@@ -20,7 +20,7 @@ import { JobDirectory } from './directory.js';
 import { codeOf, ifThere, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 import { Damaged, outcome } from './model.js';
-import { readOutput, usage } from './output.js';
+import { readOutput, syncOutput, usage } from './output.js';
 import { remains, signalAll } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
@@ -265,12 +265,14 @@ export class ProcessJobs {
     const isThisBoot = origin === undefined || origin.bootId === this.#bootId;
     if (isThisBoot && !killAll(id, directory)) return undefined;
     const kind = origin === undefined ? 'files' : isThisBoot ? suspected : 'machine';
-    const { writtenBytes, droppedBytes } = usage(directory.path);
+    const refusedBytes = syncOutput(directory.path);
+    const { writtenBytes, keptBytes } = usage(directory.path);
+    const safeBytes = Math.max(keptBytes - refusedBytes, 0);
     const lost = outcome(/** @type {const} */ ({ tag: 'lost', val: { kind } }), {
       startedAt: origin?.startedAt ?? directory.madeAt(),
       stopped: directory.stopCause() ?? null,
       outputBytes: writtenBytes,
-      droppedBytes,
+      droppedBytes: Math.max(writtenBytes - safeBytes, 0),
     });
     directory.conclude(lost, this.#unique('draft', id));
     return directory.outcome();

@@ -7,7 +7,7 @@
  * when a new one is needed. Entries count as output, so a job that alternates between its streams is bounded too.
  */
 
-import { closeSync, fstatSync, ftruncateSync, lstatSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as limits from '../limits.js';
@@ -27,6 +27,8 @@ export class Recorder {
   #limitBytes;
   /** @type {Segment | undefined} */
   #open;
+  /** The segment of the beginning, closed. @type {Segment | undefined} */
+  #head;
   /** The closed segments of the end, oldest first. @type {Segment[]} */
   #tail = [];
   #retryAt = 0;
@@ -68,6 +70,14 @@ export class Recorder {
     }
   }
 
+  /** Makes what is kept survive a power failure. What the disk refuses counts as dropped. */
+  sync() {
+    this.#close();
+    for (const { start, length } of [this.#head, ...this.#tail].filter((it) => it !== undefined)) {
+      if (!isSynced(this.#directory, start)) this.droppedBytes += length;
+    }
+  }
+
   /**
    * @param {Stream} stream
    * @param {Uint8Array} bytes
@@ -97,7 +107,8 @@ export class Recorder {
     this.#open = undefined;
     segment?.close();
     if (segment?.length === 0) segment.delete();
-    else if (segment && segment.start > 0) this.#tail.push(segment);
+    else if (segment?.start === 0) this.#head = segment;
+    else if (segment) this.#tail.push(segment);
   }
 }
 
@@ -286,7 +297,7 @@ class Reading {
 }
 
 /**
- * How much a job wrote, from the segments' places alone. Any process of the job may have put another one beside them, or made
+ * How much a job wrote and how much is there, from the segments' places alone. Any process of the job may have put another one beside them, or made
  * one longer: then the numbers are wrong, and numbers all the same.
  *
  * @param {string} directory
@@ -298,9 +309,37 @@ export function usage(directory) {
   const keptBytes = segments.reduce((sum, { length }) => sum + length, 0);
   return {
     writtenBytes,
-    droppedBytes: Math.max(writtenBytes - keptBytes, 0),
+    keptBytes,
     lastAt: last?.modifiedAt,
   };
+}
+
+/**
+ * Makes all output of a job survive a power failure, and gives how many bytes of it may not.
+ *
+ * @param {string} directory
+ */
+export function syncOutput(directory) {
+  const refused = listSegments(directory).filter(({ start }) => !isSynced(directory, start));
+  return refused.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Makes one segment survive a power failure, and says whether it will. @param {string} directory @param {number} start */
+function isSynced(directory, start) {
+  // The bytes first: an entry without its bytes would promise some.
+  for (const name of [dataName(start), indexName(start)]) {
+    const file = open(join(directory, name));
+    // Nobody can read it either.
+    if (file === undefined) return false;
+    try {
+      fdatasyncSync(file);
+    } catch {
+      return false;
+    } finally {
+      closeSync(file);
+    }
+  }
+  return true;
 }
 
 /** @typedef {{ start: number, length: number, modifiedAt: number }} Listed */

@@ -173,10 +173,13 @@ function record(child, recorder) {
  * @param {Pick<Outcome, 'end' | 'stopped' | 'leftovers'>} known
  */
 function conclude({ directory, origin, recorder }, known) {
+  const durationMs = monotonicMs() - origin.monotonicMs;
+  // First, so that no outcome counts bytes as kept that a power failure would take.
+  recorder.sync();
   const finished = outcome(known.end, {
     ...known,
     startedAt: origin.startedAt,
-    durationMs: monotonicMs() - origin.monotonicMs,
+    durationMs,
     outputBytes: recorder.writtenBytes,
     droppedBytes: recorder.droppedBytes,
   });
