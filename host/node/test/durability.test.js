@@ -7,9 +7,8 @@ import { basename, join } from 'node:path';
 import { test } from 'node:test';
 
 import { Recorder } from '../src/jobs/output.js';
-import { look } from '../src/jobs/processes.js';
-import { jobsIn } from './job-bench.js';
-import { eventually, temporaryDirectory } from './support.js';
+import { FIRST_INDEX, FIRST_OUTPUT, jobsIn, talking } from './job-bench.js';
+import { temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
 
@@ -31,9 +30,6 @@ fs.linkSync = (from, to) => {
 };
 syncBuiltinESMExports();
 `;
-
-const OUT = `out-${'0'.repeat(20)}`;
-const INDEX = `idx-${'0'.repeat(20)}`;
 
 /** Sets variables for the processes that are started in this test. @param {TestContext} cx @param {Record<string, string>} added */
 function setVariables(cx, added) {
@@ -65,7 +61,7 @@ for (const [refused, dropped] of /** @type {[string, bigint][]} */ ([
     assert.deepEqual([state.val.outputBytes, state.val.droppedBytes], [4n, dropped]);
     const noted = fs.readFileSync(notes, 'utf8').trim().split('\n');
     // What cannot be kept needs no index.
-    assert.deepEqual(noted, refused === 'out-' ? [OUT, 'outcome.json'] : [OUT, INDEX, 'outcome.json']);
+    assert.deepEqual(noted, refused === 'out-' ? [FIRST_OUTPUT, 'outcome.json'] : [FIRST_OUTPUT, FIRST_INDEX, 'outcome.json']);
   });
 }
 
@@ -114,21 +110,13 @@ for (const [refused, dropped] of /** @type {[string, bigint][]} */ ([
   ['out-', 4n],
 ])) {
   test(`who buries a job synchronises its output first, where the disk refuses ${refused}`, async (cx) => {
-    const { jobs, path, start } = jobsIn(cx);
-    const id = start('sh', '-c', 'echo abc; exec sleep 300');
-    const [output, started] = [join(path, id, OUT), join(path, id, 'started.json')];
-    const pid = await eventually('its output', () => {
-      const isThere = [output, started].every((file) => fs.existsSync(file) && fs.statSync(file).size > 0);
-      return isThere ? Number(JSON.parse(fs.readFileSync(started, 'utf8')).content.pid) : undefined;
-    });
-    const supervisor = look(pid)?.parent ?? 0;
-    assert.ok(supervisor > 1);
-    process.kill(supervisor, 'SIGKILL');
-    await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+    const bench = jobsIn(cx);
+    const { id, kill } = await talking(bench);
+    await kill();
     const names = noteSynced(cx, refused);
-    const state = jobs.inspect(id);
+    const state = bench.jobs.inspect(id);
     assert.ok(state.tag === 'ended');
     assert.deepEqual([state.val.outputBytes, state.val.droppedBytes], [4n, dropped]);
-    assert.deepEqual(names, refused === 'out-' ? [OUT] : [OUT, INDEX]);
+    assert.deepEqual(names, refused === 'out-' ? [FIRST_OUTPUT] : [FIRST_OUTPUT, FIRST_INDEX]);
   });
 }

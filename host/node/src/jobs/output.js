@@ -12,7 +12,7 @@ import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
-import { createFile, ifKnown, ifThere, openFile, readBytes } from './files.js';
+import { createFile, ifKnown, ifThere, modifiedAt, openFile, readBytes } from './files.js';
 import { isWithin } from './model.js';
 
 /** @import { Stream } from './model.js' */
@@ -148,9 +148,13 @@ class Segment {
   }
 
   delete() {
-    // The bytes first, for the same reason.
-    rmSync(join(this.#directory, dataName(this.start)), { force: true });
-    rmSync(join(this.#directory, indexName(this.start)), { force: true });
+    try {
+      // The bytes first, for the same reason.
+      rmSync(join(this.#directory, dataName(this.start)), { force: true });
+      rmSync(join(this.#directory, indexName(this.start)), { force: true });
+    } catch {
+      // The job has closed its directory, say. What stays can be read, and counts as dropped all the same.
+    }
   }
 
   /** How many bytes of this stream still fit. @param {Stream} stream @param {number} at */
@@ -267,7 +271,8 @@ class Reading {
     const bytes = readBytes(data, start - segment.start, this.#left);
     for (let number = first; !this.#isFull(); number += 1) {
       const entry = readEntry(index, number);
-      if (!entry) break;
+      // Each run ends behind the one before it. What does not is damaged, and what it would be of is not known.
+      if (!entry || entry.end <= this.#next) break;
       this.#add(entry, bytes, start);
       if (this.#next < entry.end) return;
     }
@@ -327,19 +332,20 @@ export function syncOutput(directory) {
 /** Makes one segment survive a power failure, and says whether it will. @param {string} directory @param {number} start */
 function isSynced(directory, start) {
   // The bytes first: an entry without its bytes would promise some.
-  for (const name of [dataName(start), indexName(start)]) {
-    const file = open(join(directory, name));
-    // Nobody can read it either.
-    if (file === undefined) return false;
+  return [dataName(start), indexName(start)].every((name) => {
     try {
-      fdatasyncSync(file);
+      const file = openFile(join(directory, name));
+      try {
+        fdatasyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      return true;
     } catch {
+      // The disk refuses it, or it is gone or something else, and nobody can read it either.
       return false;
-    } finally {
-      closeSync(file);
     }
-  }
-  return true;
+  });
 }
 
 /** @typedef {{ start: number, length: number, modifiedAt: number }} Listed */
@@ -352,7 +358,7 @@ function listSegments(directory) {
     const found = ifThere(() => lstatSync(join(directory, name)));
     // Deleted since the directory was read: dropped output.
     if (!found?.isFile()) return [];
-    return [{ start, length: found.size, modifiedAt: Math.max(Math.floor(found.mtimeMs), 0) }];
+    return [{ start, length: found.size, modifiedAt: modifiedAt(found) }];
   });
 }
 
@@ -366,7 +372,8 @@ function firstEntryAfter(index, offset) {
   if (index === undefined) return 0;
   let [low, high] = [0, Math.floor(fstatSync(index).size / ENTRY_BYTES)];
   while (low < high) {
-    const middle = (low + high) >> 1;
+    // Not by bits, of which JavaScript takes 32: a file may be said to be longer.
+    const middle = Math.floor((low + high) / 2);
     const entry = readEntry(index, middle);
     if (entry && entry.end <= offset) low = middle + 1;
     else high = middle;
