@@ -1,4 +1,7 @@
-/** Jobs whose files and directories somebody has closed to their owner. Root may do everything, so this is done as another user. */
+/**
+ * Jobs whose files and directories somebody has closed to their owner. Root may do everything, so this is done as
+ * another user.
+ */
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -77,7 +80,7 @@ test('what cannot be deleted keeps no server from starting, and is tried again',
 });
 
 for (const mode of [0, 0o300, 0o500]) {
-  test(`a job that gave its directory the mode ${mode.toString(8)} is looked at all the same, and deleted`, async (cx) => {
+  test(`a job whose directory has the mode ${mode.toString(8)} is looked at all the same, and deleted`, async (cx) => {
     const { path, ended } = jobsIn(cx);
     const { id } = await ended();
     chmodSync(join(path, id), mode);

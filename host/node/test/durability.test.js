@@ -1,4 +1,4 @@
-/** What a power failure would leave of a job's output: what is synchronised, when, and what is said where that fails. */
+/** What a power failure would leave of a job's output: what is synchronised, when, and what is said if that fails. */
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -12,7 +12,7 @@ import { temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
 
-/** What a supervisor is made to load: it notes what it synchronises and where it puts things, and fails as it is told. */
+/** What a supervisor is made to load: it notes what it synchronises and links, and fails as it is told. */
 const NOTING = `
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -31,7 +31,12 @@ fs.linkSync = (from, to) => {
 syncBuiltinESMExports();
 `;
 
-/** Sets variables for the processes that are started in this test. @param {TestContext} cx @param {Record<string, string>} added */
+/**
+ * Sets variables for the processes that are started in this test.
+ *
+ * @param {TestContext} cx
+ * @param {Record<string, string>} added
+ */
 function setVariables(cx, added) {
   for (const [name, value] of Object.entries(added)) {
     const before = process.env[name];
@@ -61,7 +66,8 @@ for (const [refused, dropped] of /** @type {[string, bigint][]} */ ([
     assert.deepEqual([state.val.outputBytes, state.val.droppedBytes], [4n, dropped]);
     const noted = fs.readFileSync(notes, 'utf8').trim().split('\n');
     // What cannot be kept needs no index.
-    assert.deepEqual(noted, refused === 'out-' ? [FIRST_OUTPUT, 'outcome.json'] : [FIRST_OUTPUT, FIRST_INDEX, 'outcome.json']);
+    const files = refused === 'out-' ? [FIRST_OUTPUT] : [FIRST_OUTPUT, FIRST_INDEX];
+    assert.deepEqual(noted, [...files, 'outcome.json']);
   });
 }
 

@@ -22,7 +22,8 @@ export function jobsIn(cx) {
     return Promise.all(started.map(whenEnded));
   });
   const jobs = new ProcessJobs(path);
-  const whenEnded = (/** @type {string} */ id) => new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+  const whenEnded = (/** @type {string} */ id) =>
+    new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
   const start = (/** @type {string[]} */ ...words) => {
     const id = crypto.randomUUID();
     /** @type {Command} */

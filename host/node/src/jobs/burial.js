@@ -1,9 +1,9 @@
 /**
- * What is done about a job whose supervisor ended without an outcome, or cannot be found since somebody damaged the job's
- * files: kill what is left of it, and say so.
+ * What is done about a job whose supervisor ended without an outcome, or cannot be found since somebody damaged the
+ * job's files: kill what is left of it, and say so.
  *
- * Several processes may do this at the same time, and each of them may be killed in the middle of it: no step depends on
- * being the only one, and the first outcome that is written stays.
+ * Several processes may do this at the same time, and each of them may be killed in the middle of it: no step depends
+ * on being the only one, and the first outcome that is written stays.
  */
 
 import { BURIAL, BURIAL_PAUSE } from '../limits.js';
@@ -62,8 +62,8 @@ export function bury({ id, directory, bootId, draft }) {
 /**
  * What happened to a job.
  *
- * @param {{ wasDamaged: boolean, isWhole: boolean, isThisBoot: boolean, wasFound: boolean }} known whether its outcome was
- *   damaged, its record and FIFO are whole, that says this boot, and something of it ran
+ * @param {{ wasDamaged: boolean, isWhole: boolean, isThisBoot: boolean, wasFound: boolean }} known whether its outcome
+ *   was damaged, its record and FIFO are whole, that says this boot, and something of it ran
  * @returns {LossKind}
  */
 function lossKind({ wasDamaged, isWhole, isThisBoot, wasFound }) {

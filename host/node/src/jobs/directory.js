@@ -242,8 +242,8 @@ export class JobDirectory {
   }
 
   /**
-   * Takes note that something of the job was found although its record says that there can be nothing. It is killed then,
-   * and who looks afterwards finds nothing more.
+   * Takes note that something of the job was found although its record says that there can be nothing. It is killed
+   * then, and who looks afterwards finds nothing more.
    */
   markFound() {
     try {

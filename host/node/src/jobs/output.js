@@ -302,8 +302,8 @@ class Reading {
 }
 
 /**
- * How much a job wrote and how much is there, from the segments' places alone. Any process of the job may have put another one beside them, or made
- * one longer: then the numbers are wrong, and numbers all the same.
+ * How much a job wrote and how much is there, from the segments' places alone. Any process of the job may have put
+ * another one beside them, or made one longer: then the numbers are wrong, and numbers all the same.
  *
  * @param {string} directory
  */
@@ -329,7 +329,12 @@ export function syncOutput(directory) {
   return refused.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Makes one segment survive a power failure, and says whether it will. @param {string} directory @param {number} start */
+/**
+ * Makes one segment survive a power failure, and says whether it will.
+ *
+ * @param {string} directory
+ * @param {number} start
+ */
 function isSynced(directory, start) {
   // The bytes first: an entry without its bytes would promise some.
   return [dataName(start), indexName(start)].every((name) => {

@@ -2,8 +2,8 @@
  * Which processes belong to a job, as Linux's `/proc` shows them.
  *
  * A process belongs to a job if it is its supervisor, has the job's id in its environment, is its command or in the
- * command's session or group, or descends from one of these. One that left all three behind is not found, nor one that runs as another
- * user.
+ * command's session or group, or descends from one of these. One that left all of these behind is not found, nor one
+ * that runs as another user.
  */
 
 import { readFileSync, readdirSync } from 'node:fs';
@@ -28,8 +28,8 @@ export const TASK_VARIABLE = 'BACKBURNER_TASK_ID';
 export const SUPERVISOR = 'supervisor.js';
 
 /**
- * What runs of a job, its supervisor first, and this process too where it is a part of it. Asks twice where there is nothing, since a process
- * that is being executed has no environment for an instant.
+ * What runs of a job, its supervisor first, and this process too where it is a part of it. Asks twice where there is
+ * nothing, since a process that is being executed has no environment for an instant.
  *
  * @param {string} id
  * @param {Started | undefined} started
@@ -50,7 +50,8 @@ function remainsNow(id, started, group) {
   const all = allProcesses();
   const members = all.filter((seen) => isCommand(seen, started) || isMarked(seen.pid, id));
   const proven = new Set([...all.filter(({ pid }) => isSupervisor(pid, id)), ...members]);
-  const isInGroup = (/** @type {Seen} */ seen) => started !== undefined && [seen.group, seen.session].includes(started.pid);
+  const isInGroup = (/** @type {Seen} */ { group, session }) =>
+    started !== undefined && [group, session].includes(started.pid);
   if (group === 'certain' || [...proven].some(isInGroup)) {
     for (const seen of all.filter(isInGroup)) proven.add(seen);
   }
@@ -61,7 +62,11 @@ function remainsNow(id, started, group) {
   return [...proven].filter((seen) => !seen.isZombie);
 }
 
-/** Whether the supervisor of a job runs. One that was killed has no command line any more when its FIFO ends. @param {string} id */
+/**
+ * Whether the supervisor of a job runs. One that was killed has no command line any more when its FIFO ends.
+ *
+ * @param {string} id
+ */
 export const isSupervised = (id) => allProcesses().some(({ pid }) => isSupervisor(pid, id));
 
 /** @param {number} pid @param {string} id */
