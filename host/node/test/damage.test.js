@@ -24,6 +24,7 @@ import { test } from 'node:test';
 
 import { JobDirectory } from '../src/jobs/directory.js';
 import { modifiedAt } from '../src/jobs/files.js';
+import { outcome } from '../src/jobs/model.js';
 import { look } from '../src/jobs/processes.js';
 import { jobsIn, printed, seen, talking } from './job-bench.js';
 import { eventually, temporaryDirectory } from './support.js';
@@ -204,6 +205,33 @@ test('what a hasty command puts in the place of what its supervisor listens to d
     await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
     assert.deepEqual(end(id), { tag: 'exited', val: { code: 3 } }, put);
     jobs.forget(id);
+  }
+});
+
+for (const [name, put] of Object.entries({ ...PUTS, nothing: (/** @type {string} */ _file) => undefined })) {
+  test(`a job is stopped that has ${name} in the place of what its supervisor listens to`, async (cx) => {
+    const bench = jobsIn(cx);
+    const { id, job, isGone } = await talking(bench);
+    rmSync(join(job, 'control'));
+    put(join(job, 'control'));
+    bench.jobs.stop(id, 'expired');
+    assert.equal(await bench.stopped(id), 'expired');
+    assert.ok(isGone());
+    assert.deepEqual(bench.end(id)?.tag, 'signalled', 'its supervisor has seen its end');
+  });
+}
+
+test('how a job ended is not what its own processes have written', async (cx) => {
+  const { jobs, start, end } = jobsIn(cx);
+  const forged = JSON.stringify({
+    format: 1,
+    content: outcome({ tag: 'exited', val: { code: 0 } }, { startedAt: 1, endedAt: 1 }),
+  });
+  const puts = ['mkdir outcome.json', 'mkfifo outcome.json', 'ln -s x outcome.json'];
+  for (const line of [`echo '${forged}' > outcome.json`, ...puts]) {
+    const id = start('sh', '-c', `cd $BACKBURNER_JOB_DIRECTORY && ${line} && exit 3`);
+    await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
+    assert.deepEqual(end(id), { tag: 'exited', val: { code: 3 } }, line);
   }
 });
 

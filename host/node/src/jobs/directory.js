@@ -32,7 +32,6 @@ import {
   readdirSync,
   readlinkSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
   writeSync,
@@ -133,9 +132,9 @@ export class JobDirectory {
     return held ? fifo : undefined;
   }
 
-  /** Makes a supervisor look for a request to stop. Where none reads it yet, it will look first. */
+  /** Makes a supervisor look for a request to stop, if one reads it. Where none does yet, it will look first. */
   wake() {
-    wake(this.file('control'));
+    return wake(this.file('control'));
   }
 
   /**
@@ -227,6 +226,11 @@ export class JobDirectory {
     return record && checkedOutcome(record);
   }
 
+  /** Moves an outcome out of the way that the job itself has written: for the supervisor, before it writes its own. */
+  disownOutcome() {
+    putAside(this.file('outcome.json'));
+  }
+
   /** Moves an outcome that was damaged out of the way, or what is in its place. */
   putOutcomeAside() {
     const aside = putAside(this.file('outcome.json'));
@@ -290,8 +294,8 @@ export class JobDirectory {
 
   /** Whether an open file is the FIFO that keeps this job alive. @param {number} file */
   isAliveFile(file) {
-    const [given, wanted] = [fstatSync(file), statSync(this.file('alive'))];
-    return given.ino === wanted.ino && given.dev === wanted.dev;
+    const [given, wanted] = [fstatSync(file), ifThere(() => lstatSync(this.file('alive')))];
+    return given.ino === wanted?.ino && given.dev === wanted.dev;
   }
 
   /** @param {string} name */

@@ -21,7 +21,7 @@ import { codeOf, deleteAll, ifThere, openUp, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 import { Damaged, outcome } from './model.js';
 import { readOutput, usage } from './output.js';
-import { SUPERVISOR } from './processes.js';
+import { SUPERVISOR, signalAll, supervisors } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
 import { complete } from './spec.js';
@@ -87,7 +87,8 @@ export class ProcessJobs {
       const directory = this.#find(id);
       if (directory?.isAlive()) {
         directory.requestStop(reason);
-        directory.wake();
+        // Somebody took away what its supervisor listens to. It listens to this too, and what was recorded is why.
+        if (!directory.wake() && directory.started()) signalAll(supervisors(id), 'SIGTERM');
       }
       if (directory) return;
       const isSettled = this.#establish(id, (it) => neverStarted(it, reason));

@@ -63,11 +63,11 @@ function remainsNow(id, started, group) {
 }
 
 /**
- * Whether the supervisor of a job runs. One that was killed has no command line any more when its FIFO ends.
+ * The supervisor of a job, if it runs. One that was killed has no command line any more when its FIFO ends.
  *
  * @param {string} id
  */
-export const isSupervised = (id) => allProcesses().some(({ pid }) => isSupervisor(pid, id));
+export const supervisors = (id) => allProcesses().filter(({ pid }) => isSupervisor(pid, id));
 
 /** @param {number} pid @param {string} id */
 const isSupervisor = (pid, id) => read(`/proc/${pid}/cmdline`).endsWith(`/${SUPERVISOR}\0${id}\0`);

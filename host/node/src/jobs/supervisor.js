@@ -25,6 +25,9 @@ import { describe, isOther, look, remains, signalAll } from './processes.js';
 /** @import { End, Leftover, Origin, Outcome, Spec } from './model.js' */
 /** @typedef {{ id: string, directory: JobDirectory, origin: Origin, spec: Spec, recorder: Recorder }} Post */
 
+/** The descriptor of the FIFO `alive`. */
+const ALIVE = 1;
+
 /** Watches a command until nothing of it runs any more. */
 class Watch {
   #post;
@@ -207,8 +210,11 @@ function conclude({ directory, origin, recorder }, known) {
     outputBytes: recorder.writtenBytes,
     droppedBytes: recorder.droppedBytes,
   });
-  for (;;) {
+  for (let isFirst = true; ; ) {
     try {
+      // As long as everybody sees that this process lives, nobody else says how the job ended but the job itself.
+      if (isFirst && directory.isAliveFile(ALIVE)) directory.disownOutcome();
+      isFirst = false;
       return directory.conclude(finished, 'reserve');
     } catch (error) {
       // Somebody deleted the whole directory: there is nobody left to tell.
@@ -228,7 +234,7 @@ async function supervise() {
   const [, , id = ''] = process.argv;
   const directory = new JobDirectory(process.cwd());
   // A person who tries this out must not start a job a second time.
-  if (!directory.isAliveFile(1)) throw new Error('a supervisor is started by a server');
+  if (!directory.isAliveFile(ALIVE)) throw new Error('a supervisor is started by a server');
   // A terminal that goes away has no effect; SIGTERM is what a machine sends when it ends.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, () => undefined);
   const spec = directory.spec();
