@@ -20,6 +20,7 @@ export class Output {
   #waiting;
   /** Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed write. */
   #isBroken = false;
+  /** Whether nobody waits any more for what has not been taken. */
   #isGivenUp = false;
   /** Whether nobody waits for room any more. */
   isClosed = false;

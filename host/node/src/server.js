@@ -6,7 +6,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as passed } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { Component } from './component.js';
 import { Connection } from './connection.js';
@@ -56,7 +56,7 @@ export async function serve({ dataDir, config, maxMessageBytes, untakenPatienceM
   try {
     await receiveAll(messages(source, lines), connection, client);
     connection.shutdown();
-    await flushed(client, asked);
+    await untilTaken(client, asked);
   } finally {
     stopSweeping();
     stopListening();
@@ -117,10 +117,10 @@ function endWhenAsked(input, output, client) {
  * @param {Output} client
  * @param {Promise<void>} asked
  */
-async function flushed(client, asked) {
+async function untilTaken(client, asked) {
   const over = new AbortController();
   // Who asked this process to end does not wait for a client.
-  const late = asked.then(() => passed(limits.ASKED_PATIENCE, undefined, { signal: over.signal }));
+  const late = asked.then(() => delay(limits.ASKED_PATIENCE, undefined, { signal: over.signal }));
   try {
     await Promise.race([client.flushed(), late]);
   } finally {

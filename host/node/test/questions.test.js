@@ -214,6 +214,23 @@ test('a form has what the options say', () => {
   assert.throws(() => form({ message: 'ä'.repeat(4001) }), /of 1 to 4000 characters$/);
 });
 
+test('a name of a field can be said, and is seen from its beginning to its end', () => {
+  const schema = (/** @type {string} */ field) =>
+    JSON.parse(new Form({ message: 'm', kinds: [], fields: [field], isOptional: false }).text).requestedSchema;
+  const punctuation = '!"#$%&\'()*+,-./;<>?@[\\]^_`{|}~.';
+  for (const name of ['a', '1', 'é', 'ж 東 ½', 'a b', punctuation, 'é'.repeat(100), '𝒳'.repeat(100)]) {
+    assert.deepEqual(Object.keys(schema(`${name}:text`).properties), [name], name);
+    assert.deepEqual(schema(`${name}:text`).required, [name], name);
+    assert.deepEqual(Object.keys(schema(`${name}?:text`).properties), [name], name);
+    assert.deepEqual(schema(`${name}?:text`).required, [], name);
+  }
+  const blank = ['', '?', ' ', ' a', 'a ', 'a ?', 'a\tb', 'a\nb', 'a\u00a0b', 'a\u2028b'];
+  const hidden = ['a\u200bb', 'a\ufeff', 'a\u061cb', 'a\u3164', 'a\u115fb', 'a\u034f'];
+  for (const name of [...blank, ...hidden, 'a=b', 'a\u2014b', 'a\u{1f680}', 'é'.repeat(101), 'a\ud800']) {
+    assert.throws(() => schema(`${name}:text`), /needs a name of 1 to 100 letters, digits, blanks/, JSON.stringify(name));
+  }
+});
+
 test('a person reads until when a question is open', () => {
   const noon = Date.UTC(2026, 6, 28, 12) + 500;
   for (const [ms, words] of /** @type {const} */ ([

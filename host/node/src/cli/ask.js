@@ -19,7 +19,7 @@ the answers.
 Options:
   --boolean, --text, --number, --integer   ask for one value of this kind
   --field NAME[?]:TYPE[:TITLE]             ask for a field, one option each; a type is boolean, text, number, integer,
-                                           or choices as a|b; with ? it may be left out
+                                           or choices as a|b; with ? it may be left out; a name has no =
   --optional                               all of it may be left out
   --deadline DURATION                      how long to wait, such as 90, 10m or 1h30m; the message says until when
                                            [default: for ever]

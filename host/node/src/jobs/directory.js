@@ -14,6 +14,8 @@
  * | `report.json` | what it last said of itself |
  * | `reserve` | room for the outcome |
  * | `outcome.json` | how it ended; there before the supervisor ends, and never changed |
+ * | `outcome.json.damaged-…` | what was in the place of that, and was none |
+ * | `found` | a symbolic link: processes were found of a job whose record says that there can be none |
  * | `supervisor.log` | what Node said where the supervisor failed |
  */
 
@@ -27,31 +29,34 @@ import {
   lstatSync,
   openSync,
   readSync,
+  readdirSync,
   readlinkSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, RECORD_BYTES, STALE } from '../limits.js';
 import {
+  ASIDE,
   codeOf,
   ifKnown,
   ifThere,
   makeFifos,
+  modifiedAt,
   openFifo,
   overwriteFile,
+  putAside,
   syncDirectory,
   wake,
   whenWoken,
 } from './files.js';
-import { checkedOrigin, checkedOutcome, encode, isStopCause, readWhole } from './model.js';
+import { Damaged, checkedOrigin, checkedOutcome, checkedStarted, encode, isStopCause, readWhole } from './model.js';
 
-/** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
+/** @import { Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
 const { O_NONBLOCK, O_RDWR } = constants;
 const PRIVATE = { mode: 0o600 };
@@ -127,9 +132,9 @@ export class JobDirectory {
     return held ? fifo : undefined;
   }
 
-  /** Makes a supervisor look for a request to stop. Where none reads it yet, it will look first. */
+  /** Makes a supervisor look for a request to stop, if one reads it. Where none does yet, it will look first. */
   wake() {
-    wake(this.file('control'));
+    return wake(this.file('control'));
   }
 
   /**
@@ -184,9 +189,9 @@ export class JobDirectory {
 
   /** When the job was asked for as far as its directory shows: for where the record of that was damaged. */
   madeAt() {
-    // Nobody writes into the FIFO, so that it never changes.
-    const made = ifThere(() => statSync(this.file('alive'))) ?? statSync(this.path);
-    return Math.max(Math.floor(made.mtimeMs), 0);
+    const alive = ifThere(() => lstatSync(this.file('alive')));
+    // Nobody writes into the FIFO, so that its time never changes. That of the directory may, where the FIFO is gone.
+    return modifiedAt(alive?.isFIFO() ? alive : lstatSync(this.path));
   }
 
   /** @returns {Spec} */
@@ -198,7 +203,7 @@ export class JobDirectory {
   /** @returns {Started | undefined} where it was recorded and is readable */
   started() {
     try {
-      return this.#read('started.json');
+      return checkedStarted(this.#read('started.json'));
     } catch {
       return undefined;
     }
@@ -221,9 +226,40 @@ export class JobDirectory {
     return record && checkedOutcome(record);
   }
 
-  /** Removes an outcome that was damaged, or what is in its place. */
-  discardOutcome() {
-    rmSync(this.file('outcome.json'), { force: true, recursive: true });
+  /** Moves an outcome out of the way that the job itself has written: for the supervisor, before it writes its own. */
+  disownOutcome() {
+    putAside(this.file('outcome.json'));
+  }
+
+  /** Moves an outcome that was damaged out of the way, or what is in its place. */
+  putOutcomeAside() {
+    const aside = putAside(this.file('outcome.json'));
+    if (aside === undefined || isDamaged(() => checkedOutcome(readWhole(aside, RECORD_BYTES)))) return;
+    // Somebody else has done the same, and has left a whole one, which may have been told.
+    linkOnce(aside, this.file('outcome.json'));
+    rmSync(aside);
+  }
+
+  /** Whether there was an outcome that was damaged. */
+  hasOutcomeAside() {
+    return readdirSync(this.path).some((name) => name.startsWith(`outcome.json${ASIDE}`));
+  }
+
+  /**
+   * Takes note that something of the job was found although its record says that there can be nothing. It is killed
+   * then, and who looks afterwards finds nothing more.
+   */
+  markFound() {
+    try {
+      symlinkSync('found', this.file('found'));
+    } catch {
+      // It is noted. On a full disk it is not, and what was found is killed all the same: only why may be lost.
+    }
+  }
+
+  /** Whether that was noted. */
+  wasFound() {
+    return ifThere(() => lstatSync(this.file('found')))?.isSymbolicLink() ?? false;
   }
 
   /**
@@ -244,24 +280,22 @@ export class JobDirectory {
     } finally {
       closeSync(file);
     }
-    try {
-      linkSync(path, this.file('outcome.json'));
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
+    linkOnce(path, this.file('outcome.json'));
     rmSync(path, { force: true });
     syncDirectory(this.path);
+    // Nobody has waited for the job's own name so far.
+    syncDirectory(dirname(this.path));
   }
 
   /** Whether this was never finished and nobody is at work in it. */
   isStale() {
-    return Date.now() - statSync(this.path).mtimeMs > STALE && !this.isAlive();
+    return Date.now() - lstatSync(this.path).mtimeMs > STALE && !this.isAlive();
   }
 
   /** Whether an open file is the FIFO that keeps this job alive. @param {number} file */
   isAliveFile(file) {
-    const [given, wanted] = [fstatSync(file), statSync(this.file('alive'))];
-    return given.ino === wanted.ino && given.dev === wanted.dev;
+    const [given, wanted] = [fstatSync(file), ifThere(() => lstatSync(this.file('alive')))];
+    return given.ino === wanted?.ino && given.dev === wanted.dev;
   }
 
   /** @param {string} name */
@@ -272,6 +306,25 @@ export class JobDirectory {
   /** @param {string} name @param {number} [limitBytes] */
   #read(name, limitBytes = RECORD_BYTES) {
     return readWhole(this.file(name), limitBytes);
+  }
+}
+
+/** Gives a file another name, unless something has that. @param {string} path @param {string} name */
+function linkOnce(path, name) {
+  try {
+    linkSync(path, name);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** Whether what `read` reads was damaged. @param {() => unknown} read */
+function isDamaged(read) {
+  try {
+    read();
+    return false;
+  } catch (error) {
+    return error instanceof Damaged;
   }
 }
 

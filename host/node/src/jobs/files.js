@@ -1,7 +1,20 @@
 /** What several processes do with the same files: names that come and go, FIFOs, and durability. */
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
@@ -47,9 +60,23 @@ export function createFile(path) {
 export function overwriteFile(path) {
   const file = ifKnown(() => open(path, O_WRONLY, (found) => found.isFile()));
   if (file !== undefined) return file;
-  rmSync(path, { force: true, recursive: true });
+  putAside(path);
   return createFile(path);
 }
+
+/**
+ * Moves what is in the place of a file out of the way: it may be anything, also what cannot be deleted.
+ *
+ * @param {string} path
+ * @returns {string | undefined} where it is now; `undefined` where there was nothing
+ */
+export function putAside(path) {
+  const aside = `${path}${ASIDE}${crypto.randomUUID()}`;
+  return ifThere(() => (renameSync(path, aside), aside));
+}
+
+/** What the name of something that was moved away has behind the name that it had. */
+export const ASIDE = '.damaged-';
 
 /** Opens a FIFO for reading. @param {string} path @throws {OtherKind} */
 export function openFifo(path) {
@@ -95,10 +122,73 @@ function opened(path, flags) {
   try {
     return openSync(path, flags);
   } catch (error) {
-    // A link; a socket, or a FIFO that nobody reads; a directory.
-    if (['ELOOP', 'ENXIO', 'EISDIR'].includes(codeOf(error))) throw new OtherKind(`${error}`);
+    // A link; a socket, or a FIFO that nobody reads; a directory, or none where there was one.
+    const isOther = ['ELOOP', 'ENXIO', 'EISDIR', 'ENOTDIR'].includes(codeOf(error));
+    if (isOther || (codeOf(error) === 'EACCES' && isClosed(path))) throw new OtherKind(`${error}`);
     throw error;
   }
+}
+
+/**
+ * Whether somebody has closed a file to its owner: all that is ours is made open to it. Access may also be refused by a
+ * security module, say, and then nobody has changed anything.
+ *
+ * @param {string} path
+ */
+function isClosed(path) {
+  try {
+    const { mode, uid } = lstatSync(path);
+    return uid !== process.geteuid?.() || (mode & OWNERS_FILE) !== OWNERS_FILE;
+  } catch {
+    return false;
+  }
+}
+
+/** What the owner of a directory may do there, and with a file. */
+const OWNERS = 0o700;
+const OWNERS_FILE = 0o600;
+
+/**
+ * Opens a directory to its owner again, where somebody has closed it. Where that cannot be done, what it was for fails.
+ *
+ * @param {string} path
+ */
+export function openUp(path) {
+  try {
+    const found = lstatSync(path);
+    if (found.isDirectory() && (found.mode & OWNERS) !== OWNERS) chmodSync(path, OWNERS);
+  } catch {
+    // See above.
+  }
+}
+
+/** Deletes whatever is there, also what somebody has closed to its owner. @param {string} path */
+export function deleteAll(path) {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES') throw error;
+    openAll(Buffer.from(path));
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Opens a directory and all below it to their owner. @param {Buffer} path since names need not be text */
+function openAll(path) {
+  if (!lstatSync(path).isDirectory()) return;
+  chmodSync(path, OWNERS);
+  for (const name of readdirSync(path, { encoding: 'buffer' })) openAll(Buffer.concat([path, SLASH, name]));
+}
+
+const SLASH = Buffer.from('/');
+
+/**
+ * When a file was last written, in whole milliseconds since 1970, as far as that is a time that is exact.
+ *
+ * @param {import('node:fs').Stats} found
+ */
+export function modifiedAt({ mtimeMs }) {
+  return Math.min(Math.max(Math.floor(mtimeMs), 0), Number.MAX_SAFE_INTEGER);
 }
 
 /** Makes the names in a directory survive a power failure. @param {string} path */

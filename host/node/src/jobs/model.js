@@ -163,6 +163,19 @@ export function checkedOrigin(it) {
   throw new Damaged('an origin has other members');
 }
 
+/**
+ * Refuses what does not say which process a command is: any process of the job may have written it.
+ *
+ * @param {any} it
+ * @returns {Started}
+ * @throws {Damaged}
+ */
+export function checkedStarted(it) {
+  // Neither 0, the group of what has none, nor 1, the session of everything in a container.
+  if (isWithin(it.pid, 2 ** 31 - 1) && it.pid > 1 && isWithin(it.startTicks)) return it;
+  throw new Damaged('the record of a command has other members');
+}
+
 /** @param {any} it */
 const isLeftover = (it) => isWithin(it?.pid, 2 ** 32 - 1) && typeof it.command === 'string';
 
