@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use cap_std::fs::Dir;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
@@ -15,6 +16,9 @@ use crate::limits::DESCRIPTORS;
 use crate::shell_word::{Verb, command};
 use crate::store::{OpenError, SqliteStore};
 use crate::transport::stdio;
+
+/// How large a page of the store is, in bytes: SQLite's default.
+const PAGE_BYTES: u64 = 4096;
 
 /// The name of the store's file in the data directory.
 pub(crate) const STORE_FILE: &str = "backburner.db";
@@ -114,7 +118,11 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
 fn require_store_of_jobs(data_dir: &DataDir) -> Result<(), ServeError> {
     let dir = data_dir.dir();
     let is_gone = || match dir.symlink_metadata(STORE_FILE) {
-        Ok(found) => found.is_file() && found.len() == 0,
+        // A database of one page has no table yet, unless that is in the log.
+        Ok(found) if found.is_file() => {
+            found.len() == 0 || found.len() <= PAGE_BYTES && !has_log(dir)
+        }
+        Ok(_) => false,
         Err(error) => error.kind() == ErrorKind::NotFound,
     };
     // Again behind the look at the jobs: another server may have begun both meanwhile.
@@ -123,6 +131,12 @@ fn require_store_of_jobs(data_dir: &DataDir) -> Result<(), ServeError> {
         return Err(ServeError::StoreGone { path });
     }
     Ok(())
+}
+
+/// Whether there is something in the log of the store.
+fn has_log(dir: &Dir) -> bool {
+    let log = format!("{STORE_FILE}-wal");
+    dir.symlink_metadata(log).is_ok_and(|found| found.len() > 0)
 }
 
 fn pool(

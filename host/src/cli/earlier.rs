@@ -33,7 +33,7 @@ pub(super) enum Missing {
     Unknown { id: String, data_dir: PathBuf },
     /// There was one.
     #[error(
-        "task {id} has expired: it was to be kept for a time only (--ttl, or `ttlSeconds` of a configuration file), which has passed; its \
+        "task {id} has expired: it was to be kept for a time only (--ttl, or what a configuration file says), which has passed; its \
          job is stopped if it still runs, and its output cannot be had any more: run the command again with a longer --ttl"
     )]
     Expired { id: String },
@@ -160,7 +160,7 @@ mod tests {
             expired.contains("its job is stopped if it still runs"),
             "{expired}"
         );
-        assert!(expired.ends_with("run the command again with a longer --ttl, or without one"));
+        assert!(expired.ends_with("run the command again with a longer --ttl"));
         assert_eq!(explained(-32603, "the disk is full"), "the disk is full");
     }
 

@@ -90,6 +90,16 @@ fn no_server_begins_where_the_store_of_jobs_was_emptied_or_deleted() {
     }
 }
 
+/// What a young store has is all in its log.
+#[test]
+fn no_server_begins_where_the_only_records_of_jobs_were_deleted() {
+    let (scene, mut server, _) = scene_with_task();
+    server.kill();
+    let data = scene.dir.data();
+    fs::remove_file(data.join("backburner.db-wal")).expect("the files are ours");
+    assert_none_begins(&scene);
+}
+
 /// Sees that a server says what is missing, and leaves what there is as it is.
 fn assert_none_begins(scene: &Scene) {
     let log = scene.dir.data().join("backburner.db-wal");
