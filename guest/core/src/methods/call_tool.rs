@@ -240,6 +240,7 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             let call = Unstarted {
                 key_is_used: *remains == Remains::Task && order.idempotency_key.is_some(),
                 is_unplaced: order.is_unplaced(),
+                directory_said_by: order.directory_said_by.as_deref(),
             };
             wording::not_run(error, call, order.about())
         }
