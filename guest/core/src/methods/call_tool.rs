@@ -283,15 +283,15 @@ fn other_call_of_tool(other: &OtherOrder, order: &Order) -> String {
         (Some(theirs), Some(own)) => {
             let (theirs, own) = (revealed(theirs), revealed(own));
             format!(
-                "the key {key:?}, which is made of the arguments, already stands for the same call in another directory: \
-                 its directory is \"{theirs}\", and this call is for this server's own, \"{own}\", as the configuration \
-                 of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, use other arguments, \
-                 or have a `cwd` named there. Nothing was run"
+                "the key {key:?}, which is made of the arguments, already stands for the same call in another \
+                 directory: its directory is \"{theirs}\", and this call is for this server's own, \"{own}\", as the \
+                 configuration of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, use \
+                 other arguments, or have a `cwd` named there. Nothing was run"
             )
         }
         _ => format!(
-            "the key {key:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
-             that call exactly to get its task"
+            "the key {key:?}, which is made of the arguments, already stands for another call, with other arguments: \
+             repeat that call exactly to get its task"
         ),
     }
 }

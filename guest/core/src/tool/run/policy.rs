@@ -45,8 +45,8 @@ pub(super) struct Span {
 }
 
 impl Policy {
-    /// Reads the member `run`; `None` where it switches the tool off. `base` is what a relative path begins at, and `file`
-    /// what people call the configuration.
+    /// Reads the member `run`; `None` where it switches the tool off. `base` is what a relative path begins at, and
+    /// `file` what people call the configuration.
     ///
     /// # Errors
     /// Where something in it is wrong.
