@@ -2,7 +2,6 @@
 //!
 //! Knows nothing of what is kept in it.
 
-use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::Dir;
 use rustix::fs::OFlags;
 
-use crate::environment::variable;
+use crate::environment::{home, variable};
 use crate::file;
 use crate::store::can_be_store;
 
@@ -112,7 +111,7 @@ impl DataDir {
     ///
     /// On macOS that is `~/Library/Application Support/backburner`, elsewhere `$XDG_STATE_HOME/backburner`,
     /// or `~/.local/state/backburner` where the variable is unset or not absolute. The home directory is
-    /// `HOME`, or what the system's user database says where that is unset.
+    /// `HOME`, or what the system's user database says where that is unset; a relative one is none.
     ///
     /// # Errors
     /// [`Error::NoHome`] and [`Error::NoWorkingDirectory`].
@@ -184,7 +183,7 @@ impl Surroundings {
     fn of_this_process() -> Self {
         Self {
             state_home: variable("XDG_STATE_HOME"),
-            home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+            home: home(),
         }
     }
 
@@ -283,6 +282,7 @@ fn check_use(path: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::env;
     use std::os::unix::fs::symlink;
 
     use tempfile::TempDir;

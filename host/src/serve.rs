@@ -1,5 +1,6 @@
 //! Puts a server together: data directory, store, jobs, component, transport.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +42,16 @@ pub enum ServeError {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] OpenError),
+    /// There are jobs, and the store that knew them is gone.
+    #[error(
+        "{path} has jobs, and its store {STORE_FILE} is gone or empty, so that nobody could be told how they end: put the \
+         store back, or move `jobs` away as well, or choose another directory with --data-dir",
+        path = path.display()
+    )]
+    StoreGone {
+        /// The data directory.
+        path: PathBuf,
+    },
     /// The directory of the jobs cannot be used.
     #[error("cannot use the directory of the jobs in {path}", path = path.display())]
     Jobs {
@@ -82,6 +93,7 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;
     tell_how_to_show(&mut config, data_dir.path());
     tell_where_it_works(&mut config);
+    require_store_of_jobs(&data_dir)?;
     let store = SqliteStore::open(&data_dir.path().join(STORE_FILE))?;
     let jobs = SupervisedJobs::open(data_dir.dir(), data_dir.path(), own_program()?).map_err(
         |source| ServeError::Jobs {
@@ -89,9 +101,27 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
             source,
         },
     )?;
+    // Before the component is waited for, which takes longer than all this.
+    let transport = stdio::Transport::new(streams, settings.stdio)?;
     let pool = pool(store, jobs, &config)?;
     config::follow(Arc::clone(&pool), config)?;
-    stdio::serve(pool, streams, settings.stdio)?;
+    transport.serve(pool)?;
+    Ok(())
+}
+
+/// Sees that no new store is begun where there are jobs of an old one: a store is never empty once it has had a task. What
+/// cannot be looked at is left to who opens it.
+fn require_store_of_jobs(data_dir: &DataDir) -> Result<(), ServeError> {
+    let dir = data_dir.dir();
+    let is_gone = || match dir.symlink_metadata(STORE_FILE) {
+        Ok(found) => found.is_file() && found.len() == 0,
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    // Again behind the look at the jobs: another server may have begun both meanwhile.
+    if is_gone() && SupervisedJobs::has_any(dir) && is_gone() {
+        let path = data_dir.path().to_owned();
+        return Err(ServeError::StoreGone { path });
+    }
     Ok(())
 }
 

@@ -279,7 +279,7 @@ fn the_files_are_private_whatever_was_there() {
         assert_eq!(mode & 0o777, 0o600, "{}", entry.path().display());
         names.push(entry.file_name());
     }
-    assert_eq!(names.len(), 3, "{names:?}");
+    assert_eq!(names.len(), 4, "{names:?}");
 }
 
 /// Changes a store's file as another program would.

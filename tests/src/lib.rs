@@ -44,7 +44,7 @@ pub use proc::{
 pub use readme::{RUN, readme_blocks, readme_commands};
 pub use say::say;
 pub use server::{Exit, Server};
-pub use setup::Setup;
+pub use setup::{Data, Setup};
 pub use streams::collect;
 pub use task_process::{processes_of_task, supervisor_of_task, supervisors, task_of_process};
 pub use test_dir::TestDir;

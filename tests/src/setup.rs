@@ -19,6 +19,19 @@ pub struct Setup {
     pub flags: Vec<String>,
     /// Variables beside those of the test.
     pub environment: Vec<(String, OsString)>,
+    /// Where the server keeps what the next one on the same data has to find.
+    pub data: Data,
+}
+
+/// Where a server keeps its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Data {
+    /// In its data directory: another process goes on with it.
+    #[default]
+    InDirectory,
+    /// In its memory: it is told by a line of its input to end for its client and to begin anew, see
+    /// [`Real`](crate::party::Real).
+    InMemory,
 }
 
 impl Setup {

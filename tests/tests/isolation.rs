@@ -209,6 +209,25 @@ fn the_data_directory_is_the_users_state_directory_where_nobody_names_one() {
     assert!(dir.path().join("backburner/backburner.db").is_file());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_home_directory_that_is_relative_is_none() {
+    let dir = TestDir::new();
+    let output = backburner_tests::program()
+        .arg("serve")
+        .env_remove("BACKBURNER_DIR")
+        .env_remove("XDG_STATE_HOME")
+        .env("HOME", "home")
+        .current_dir(dir.path())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .expect("the program can be run");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{words}");
+    assert!(words.contains("no home directory is known"), "{words}");
+    assert!(!dir.path().join("home").exists(), "nothing is made there");
+}
+
 #[test]
 fn a_job_finds_the_tasks_of_its_server() {
     let dir = TestDir::new();

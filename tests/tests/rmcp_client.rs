@@ -231,6 +231,97 @@ async fn a_command_is_a_task_that_completes_with_its_true_result() {
     session.close().await;
 }
 
+/// What the listed schema says is what a client may rely on, whatever way a command ends.
+#[tokio::test]
+async fn every_result_conforms_to_the_listed_output_schema() {
+    let dir = TestDir::new();
+    let session = Session::with_tasks(&dir).await;
+    let tools = session.client.list_all_tools().await;
+    let tools = tools.expect("they are listed");
+    let run = tools.iter().find(|tool| tool.name == "run");
+    let listed = run.and_then(|run| run.output_schema.as_deref().cloned());
+    let schema = Schema::new(Value::Object(listed.expect("`run` lists what it gives")));
+    for (arguments, member, expected) in [
+        (json!({ "command": "true" }), "exitCode", json!(0)),
+        (
+            json!({ "command": "echo out; echo error >&2; exit 3" }),
+            "exitCode",
+            json!(3),
+        ),
+        (
+            json!({ "command": "kill -9 $$" }),
+            "signal",
+            json!("SIGKILL"),
+        ),
+        (
+            json!({ "command": "sleep 600", "timeoutSeconds": 0.1 }),
+            "timedOut",
+            json!(true),
+        ),
+        (
+            json!({ "command": "yes | head -c 100000" }),
+            "truncated",
+            json!(true),
+        ),
+        (
+            json!({ "command": "/nonexistent", "args": [] }),
+            "exitCode",
+            json!(null),
+        ),
+        (
+            json!({ "command": "setsid sleep 600 & exit 5" }),
+            "exitCode",
+            json!(5),
+        ),
+    ] {
+        let Ok(CallToolResponse::Task(created)) = session.call(arguments.clone()).await else {
+            panic!("{arguments} gave no task")
+        };
+        let result = result_of(session.ended(&created.task.task_id).await);
+        let structured = result
+            .structured_content
+            .expect("there is a structured result");
+        assert_eq!(structured[member], expected, "{arguments}: {structured}");
+        schema.check(&structured);
+        // It says something: nothing is missing that may be, and nothing may be another type.
+        for name in structured.as_object().expect("it is an object").keys() {
+            let mut other = structured.clone();
+            other[name] = json!({ "of": "another type" });
+            assert!(schema.refuses(&other), "{name} may be anything");
+        }
+    }
+    session.close().await;
+}
+
+/// A schema that values are held against by a validator that is not the server's own code.
+struct Schema {
+    schemas: boon::Schemas,
+    root: boon::SchemaIndex,
+}
+
+impl Schema {
+    fn new(schema: Value) -> Self {
+        let mut schemas = boon::Schemas::new();
+        let mut compiler = boon::Compiler::new();
+        compiler.set_default_draft(boon::Draft::V2020_12);
+        let added = compiler.add_resource("schema:listed", schema);
+        added.expect("it has no other address");
+        let root = compiler.compile("schema:listed", &mut schemas);
+        let root = root.expect("what is listed is a schema");
+        Self { schemas, root }
+    }
+
+    fn check(&self, value: &Value) {
+        if let Err(error) = self.schemas.validate(value, self.root) {
+            panic!("{value} does not conform:\n{error:#}");
+        }
+    }
+
+    fn refuses(&self, value: &Value) -> bool {
+        self.schemas.validate(value, self.root).is_err()
+    }
+}
+
 #[tokio::test]
 async fn a_cancelled_task_is_shown_as_cancelled() {
     let dir = TestDir::new();

@@ -17,7 +17,10 @@ import { ConfigError } from './component.js';
 export function readConfig(path) {
   const members = parsed(path);
   check(members, '');
-  return { baseDirectory: dirname(resolve(path)), ...members };
+  const file = resolve(path);
+  // What people call it has to be one line.
+  const name = /\p{Cc}/u.test(file) ? {} : { configurationFile: file };
+  return { baseDirectory: dirname(file), ...name, ...members };
 }
 
 /** @param {string} path */

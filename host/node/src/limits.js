@@ -69,6 +69,9 @@ export const DRAIN = 1000;
 /** Pause before an outcome that could not be written is tried again. */
 export const OUTCOME_RETRY = 1000;
 
+/** How long a record of a job may be, but for its spec, in bytes: the outcome may name a command of a few megabytes. */
+export const RECORD_BYTES = 16 << 20;
+
 /** How many bytes are reserved for the outcome, so that a full disk cannot keep a job from ending. */
 export const OUTCOME_RESERVE_BYTES = 8192;
 

@@ -9,6 +9,7 @@ import { PIECE, UNTAKEN_PATIENCE } from './limits.js';
  */
 export class Output {
   #stream;
+  #untakenPatience;
   /** Pieces of messages for which the stream has no room yet. @type {Buffer[]} */
   #unsent = [];
   /** How many pieces the client has not taken, those among them. */
@@ -19,13 +20,18 @@ export class Output {
   #waiting;
   /** Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed write. */
   #isBroken = false;
+  /** Whether nobody waits any more for what has not been taken. */
   #isGivenUp = false;
   /** Whether nobody waits for room any more. */
   isClosed = false;
 
-  /** @param {Writable} stream */
-  constructor(stream) {
+  /**
+   * @param {Writable} stream
+   * @param {number} [untakenPatience] how long nothing may be taken until `flushed` gives up, in milliseconds
+   */
+  constructor(stream, untakenPatience = UNTAKEN_PATIENCE) {
     this.#stream = stream;
+    this.#untakenPatience = untakenPatience;
     stream.on('drain', () => this.#write());
     for (const event of ['error', 'close']) stream.on(event, () => this.#break());
   }
@@ -71,7 +77,7 @@ export class Output {
   async flushed() {
     for (let before = 0; !this.#isGivenUp && this.#untaken > 0 && this.#untaken !== before; ) {
       before = this.#untaken;
-      await this.#nextTaken(UNTAKEN_PATIENCE);
+      await this.#nextTaken(this.#untakenPatience);
     }
   }
 

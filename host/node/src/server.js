@@ -6,7 +6,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as passed } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { Component } from './component.js';
 import { Connection } from './connection.js';
@@ -24,6 +24,8 @@ import { SqliteStore } from './store/sqlite.js';
  * @property {string} dataDir where everything is kept; created where it is missing, and closed to other users
  * @property {object} [config] the members of the WIT's `configure`
  * @property {number} [maxMessageBytes] the longest message that is accepted
+ * @property {number} [untakenPatienceMs] how long a client that closed its end may take nothing of what is left for it:
+ *   more than by default where clients are far away, or are held up themselves
  * @property {Readable} [input]
  * @property {Writable} [output] gets messages and nothing else
  */
@@ -36,10 +38,10 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  *
  * @param {Options} options
  */
-export async function serve({ dataDir, config, maxMessageBytes, input, output }) {
+export async function serve({ dataDir, config, maxMessageBytes, untakenPatienceMs, input, output }) {
   const { component, jobs, store } = await open(dataDir, config);
   const sink = output ?? process.stdout;
-  const client = new Output(sink);
+  const client = new Output(sink, untakenPatienceMs);
   const connection = new Connection({
     component,
     endings: jobs,
@@ -54,7 +56,7 @@ export async function serve({ dataDir, config, maxMessageBytes, input, output })
   try {
     await receiveAll(messages(source, lines), connection, client);
     connection.shutdown();
-    await flushed(client, asked);
+    await untilTaken(client, asked);
   } finally {
     stopSweeping();
     stopListening();
@@ -115,10 +117,10 @@ function endWhenAsked(input, output, client) {
  * @param {Output} client
  * @param {Promise<void>} asked
  */
-async function flushed(client, asked) {
+async function untilTaken(client, asked) {
   const over = new AbortController();
   // Who asked this process to end does not wait for a client.
-  const late = asked.then(() => passed(limits.ASKED_PATIENCE, undefined, { signal: over.signal }));
+  const late = asked.then(() => delay(limits.ASKED_PATIENCE, undefined, { signal: over.signal }));
   try {
     await Promise.race([client.flushed(), late]);
   } finally {

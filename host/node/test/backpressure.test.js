@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { Connection, serve } from '../src/index.js';
 import { PIECE, UNTAKEN_PATIENCE } from '../src/limits.js';
@@ -318,10 +319,22 @@ test('a server that waits for a client that does not read ends when it is asked 
   while ((await took(() => undefined)) > UNTAKEN_PATIENCE - 1000) assert.ok((attempts += 1) < 10);
 });
 
+test('who embeds a server says how long it waits for a client that takes nothing', async (cx) => {
+  cx.mock.timers.enable({ apis: ['setTimeout'] });
+  const patience = 60 * UNTAKEN_PATIENCE;
+  const client = new Output(new Slow(), patience);
+  client.send('never taken');
+  const isGivenUp = happened(client.flushed());
+  cx.mock.timers.tick(patience - 1);
+  assert.equal(await isGivenUp(), false);
+  cx.mock.timers.tick(1);
+  assert.equal(await isGivenUp(), true);
+});
+
 test('a client that hung up and reads late gets every reply whole', async (cx) => {
   const dataDir = temporaryDirectory(cx);
-  const patient = [process.execPath, '--import', new URL('patient.js', import.meta.url).href];
-  const client = new Client(cx, dataDir, ['--sync-limit', '600'], patient);
+  const patient = fileURLToPath(new URL('patient.js', import.meta.url));
+  const client = new Client(cx, dataDir, ['--sync-limit', '600'], undefined, patient);
   await client.result('server/discover');
   client.lines.pause();
   client.child.stdout.pause();

@@ -36,10 +36,11 @@ export class Client {
    * @param {string} dataDir
    * @param {string[]} options
    * @param {string[]} launcher what executes the server: a program and its first arguments
+   * @param {string} script the server
    */
-  constructor(cx, dataDir, options = ['--direct-limit', '0'], launcher = [process.execPath]) {
+  constructor(cx, dataDir, options = ['--direct-limit', '0'], launcher = [process.execPath], script = BIN) {
     const [program = '', ...first] = launcher;
-    this.child = spawn(program, [...first, ...NODE_OPTIONS, BIN, '--data-dir', dataDir, ...options], {
+    this.child = spawn(program, [...first, ...NODE_OPTIONS, script, '--data-dir', dataDir, ...options], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.stderr = '';

@@ -20,6 +20,7 @@ test('a file is the members of configure, one to one, and paths in it begin wher
   const path = file(cx, 'graceMs = 1\n[[tools]]\nname = "a"\n[tools.inputSchema]\nproperties.b = { minimum = 0.5 }\n');
   assert.deepEqual(JSON.parse(JSON.stringify(readConfig(path))), {
     baseDirectory: join(path, '..'),
+    configurationFile: path,
     graceMs: 1,
     tools: [{ name: 'a', inputSchema: { properties: { b: { minimum: 0.5 } } } }],
   });

@@ -5,7 +5,7 @@
  * Each is done by an instance of its own, so nothing can hide in one.
  */
 
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,11 @@ if (isLasting) {
   giveScript('KIT_PROGRESS', 'progress "$1" "$2"');
 }
 const store = isLasting ? new SqliteStore(join(directory, 'node.db')) : new MemoryStore();
-const jobs = isLasting ? new ProcessJobs(join(directory, 'jobs')) : new FunctionJobs(SHELL);
+const jobs = isLasting ? new ProcessJobs(join(directory, 'jobs')) : new FunctionJobs(SHELL, { isDirectory });
+/** The directories that the kit names, and that are none, are those of the machine. @param {string} path */
+function isDirectory(path) {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
 const code = await loadCode(new URL('../dist/conformance/', import.meta.url));
 
 for await (const line of createInterface({ input: process.stdin })) {

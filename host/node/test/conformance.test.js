@@ -22,14 +22,10 @@ const CHECKS_MIN = 72;
 
 /** What functions as jobs cannot promise, each check with the reason. All other checks of processes they do pass. */
 const NOT_FOR_FUNCTIONS = new Map([
-  ['jobs/signal', 'no signal ends a function'],
   ['jobs/bytes', 'a function writes text'],
   ['jobs/command', 'a command is the name of a function and its arguments, and no line for a shell'],
   ['jobs/environment', 'a function has the variables of the call, and none of a host process'],
   ['jobs/directory', 'a function runs in no directory'],
-  ['jobs/bad-directory', 'a function runs in no directory'],
-  ['jobs/killed-after-grace', 'a function cannot be killed'],
-  ['jobs/no-grace', 'a function cannot be killed'],
   ['jobs/group', 'a function has no processes'],
   ['jobs/leftovers', 'a function has no processes'],
 ]);

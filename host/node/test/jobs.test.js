@@ -1,8 +1,7 @@
-/** Jobs as processes, where the conformance kit does not reach: damaged files, and what a start leaves. */
+/** Jobs as processes, where the conformance kit does not reach: records, requests, and what a start leaves. */
 
 import assert from 'node:assert/strict';
 import {
-  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -10,113 +9,16 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { ProcessJobs } from '../src/index.js';
-import { Damaged, checkedOutcome } from '../src/jobs/model.js';
-import { look } from '../src/jobs/processes.js';
-import { eventually, temporaryDirectory } from './support.js';
+import { Damaged, checkedOutcome, decode } from '../src/jobs/model.js';
+import { jobsIn } from './job-bench.js';
+import { eventually } from './support.js';
 
-/** @import { TestContext } from 'node:test' */
 /** @import { Command } from '../src/jobs/model.js' */
-
-/** Jobs in a directory of their own. @param {TestContext} cx */
-function jobsIn(cx) {
-  /** @type {string[]} */
-  const started = [];
-  const path = temporaryDirectory(cx, () => {
-    for (const id of started) jobs.stop(id, 'cancelled');
-    return Promise.all(started.map(whenEnded));
-  });
-  const jobs = new ProcessJobs(path);
-  const whenEnded = (/** @type {string} */ id) => new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
-  const start = (/** @type {string[]} */ ...words) => {
-    const id = crypto.randomUUID();
-    /** @type {Command} */
-    const command = { tag: 'program', val: words };
-    jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
-    started.push(id);
-    return id;
-  };
-  /** A job whose command runs: its supervisor has found what it needs in its directory. */
-  const running = async () => {
-    const id = start('sleep', '300');
-    await eventually('the record of its command', () => existsSync(join(path, id, 'started.json')) || undefined);
-    return id;
-  };
-  /** A job that has ended, and the file that says how. */
-  const ended = async () => {
-    const id = start('true');
-    await whenEnded(id);
-    return { id, file: join(path, id, 'outcome.json') };
-  };
-  const end = (/** @type {string} */ id) => {
-    const state = jobs.inspect(id);
-    assert.equal(state.tag, 'ended');
-    return state.tag === 'ended' ? state.val.end : undefined;
-  };
-  /** Why a job was stopped, when it has ended. */
-  const stopped = async (/** @type {string} */ id) => {
-    await whenEnded(id);
-    const state = jobs.inspect(id);
-    return state.tag === 'ended' ? state.val.stopped : undefined;
-  };
-  return { jobs, path, start, running, ended, end, stopped };
-}
-
-test('a job whose outcome was damaged is lost with its files', async (cx) => {
-  const { jobs, ended, end } = jobsIn(cx);
-  for (const damage of ['', 'nonsense', 'null', '{}', '{"format":1}', '{"format":1,"content":{"end":{"tag":"exited"}}}']) {
-    const { id, file } = await ended();
-    writeFileSync(file, damage);
-    assert.deepEqual(end(id), { tag: 'lost', val: { kind: 'files' } }, damage);
-    jobs.forget(id);
-    assert.equal(jobs.inspect(id).tag, 'unknown');
-  }
-});
-
-test('whatever is damaged of a lost job it ends, nothing of it is left, and it can be deleted', async (cx) => {
-  const { jobs, path, start, end } = jobsIn(cx);
-  const origin = (/** @type {object} */ wrong) => (/** @type {string} */ job) => {
-    const file = join(job, 'origin.json');
-    const { format, content } = JSON.parse(readFileSync(file, 'utf8'));
-    writeFileSync(file, JSON.stringify({ format, content: { ...content, ...wrong } }));
-  };
-  const out = (/** @type {string} */ job) => join(job, `out-${'0'.repeat(20)}`);
-  for (const [kind, damage] of /** @type {[string, (job: string) => void][]} */ ([
-    ['files', origin({ startedAt: 'x' })],
-    ['files', origin({ startedAt: -1 })],
-    ['files', origin({ monotonicMs: null })],
-    ['files', origin({ bootId: undefined })],
-    ['supervisor', (job) => copyFileSync(out(job), `${out(job).slice(0, -1)}1`)],
-    ['supervisor', (job) => copyFileSync(out(job), join(job, `out-${'9'.repeat(20)}`))],
-    ['supervisor', (job) => truncateSync(out(job), 2 ** 40)],
-    ['supervisor', (job) => writeFileSync(join(job, 'out-x'), '')],
-    ['supervisor', (job) => writeFileSync(join(job, 'out-00000000000000000NaN'), '')],
-    ['supervisor', (job) => symlinkSync(`${out(job).slice(0, -1)}1`, `${out(job).slice(0, -1)}1`)],
-    ['supervisor', (job) => writeFileSync(join(job, 'started.json'), '{"format":1,"content":{}}')],
-  ])) {
-    const id = start('sh', '-c', 'echo abc; exec sleep 300');
-    const job = join(path, id);
-    const pid = await eventually('its output', () => {
-      const isThere = existsSync(out(job)) && readFileSync(out(job), 'utf8') === 'abc\n';
-      return isThere ? Number(JSON.parse(readFileSync(join(job, 'started.json'), 'utf8')).content.pid) : undefined;
-    });
-    const supervisor = look(pid)?.parent ?? 0;
-    damage(job);
-    assert.equal(jobs.inspect(id).tag, 'running', String(damage));
-    process.kill(supervisor, 'SIGKILL');
-    await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
-    assert.deepEqual(end(id), { tag: 'lost', val: { kind } }, String(damage));
-    assert.ok(look(pid)?.isZombie ?? true);
-    jobs.forget(id);
-    assert.equal(jobs.inspect(id).tag, 'unknown');
-  }
-});
 
 test('since when a job runs whose record was damaged is the same at each look', async (cx) => {
   const { jobs, path, running } = jobsIn(cx);
@@ -194,6 +96,36 @@ test('an outcome that only a newer version can read is left to it', async (cx) =
   assert.throws(() => jobs.inspect(id), /has format 2/);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"format":2', '"format":1'));
   assert.deepEqual(end(id), { tag: 'exited', val: { code: 0 } });
+});
+
+test('when a job was asked for, as only a newer version can read it, is left to that', async (cx) => {
+  const { jobs, path, ended, running, end } = jobsIn(cx);
+  const newer = (/** @type {string} */ id) => {
+    const file = join(path, id, 'origin.json');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('"format":1', '"format":2'));
+    return () => writeFileSync(file, text);
+  };
+  const { id, file } = await ended();
+  rmSync(file);
+  const mend = newer(id);
+  assert.throws(() => jobs.inspect(id), ({ payload }) => /has format 2.*; use a newer version/.test(payload.detail));
+  assert.ok(!existsSync(file), 'no outcome is made up');
+  mend();
+  assert.deepEqual(end(id), { tag: 'lost', val: { kind: 'supervisor' } });
+  // Its supervisor has read it long ago.
+  const alive = await running();
+  newer(alive);
+  assert.equal(jobs.inspect(alive).tag, 'running');
+});
+
+test('what is no number of a format is damage', () => {
+  for (const format of ['"2"', '-1', '1.5', 'null', '4294967296']) {
+    assert.throws(() => decode(`{"format":${format},"content":{}}`), Damaged, format);
+  }
+  for (const format of ['0', '2']) {
+    assert.throws(() => decode(`{"format":${format},"content":{}}`), { name: 'Error' }, format);
+  }
 });
 
 test('who waits for a job that cannot be looked at is called back, and its server goes on', async (cx) => {

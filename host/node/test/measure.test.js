@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 
 import { NODE_OPTIONS } from './support.js';
 
-/** The rows, of which the README's tables have the figures. */
+/** The rows. */
 const ROWS = [
   'load and compile',
+  'the first instance, configured',
   'a further instance, configured',
-  '`tools/list`, store in memory',
+  '`tools/list`, which reads no store',
   '`tasks/get`, 1 KiB, store in memory',
   '`tools/call` that makes a task, store in memory',
-  '`tools/list`, store in SQLite',
   '`tasks/get`, 1 KiB, store in SQLite',
   '`tools/call` that makes a task, store in SQLite',
   'a job as a process, start to end',

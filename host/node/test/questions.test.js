@@ -160,6 +160,23 @@ test('an answer that cannot be printed is no refusal', async (cx) => {
   }
 });
 
+test('nobody is asked for what cannot be printed, as standard output is closed', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx));
+  const questions = ['Which --text', 'Which --field a:text', 'Agree --json'];
+  const closed = questions.map((it) => `${PROGRAM} ask ${it} >&- 2>&3; echo $?`);
+  const id = await client.run(`exec 3>&1; ${closed.join('; ')}`);
+  const { text } = (await client.endedTask(id)).result.content[0];
+  assert.equal(text.match(/standard output is closed.*> \/dev\/null\n125$/gm)?.length, closed.length, text);
+  const saying = async (/** @type {string} */ words, /** @type {object} */ content) => {
+    const id = await client.run(`${PROGRAM} ask ${words}; echo ended with $?`);
+    const [key = ''] = Object.keys(await asked(client, id));
+    await answer(client, id, key, { action: 'accept', content });
+    return (await client.endedTask(id)).result.content[0].text;
+  };
+  assert.match(await saying('Which --text > /dev/null', { answer: 'a' }), /ended with 0/, 'dropped on purpose');
+  assert.match(await saying('Agree >&-', {}), /ended with 0/, 'nothing is printed');
+});
+
 test('a form has what the options say', () => {
   const form = (/** @type {Partial<ConstructorParameters<typeof Form>[0]>} */ options) =>
     new Form({ message: 'm', kinds: [], fields: [], isOptional: false, ...options });
@@ -195,6 +212,23 @@ test('a form has what the options say', () => {
   const long = { message: 'ä'.repeat(3991), note: 'n'.repeat(10) };
   assert.throws(() => form(long), /of 1 to 3990 characters: what --deadline adds/);
   assert.throws(() => form({ message: 'ä'.repeat(4001) }), /of 1 to 4000 characters$/);
+});
+
+test('a name of a field can be said, and is seen from its beginning to its end', () => {
+  const schema = (/** @type {string} */ field) =>
+    JSON.parse(new Form({ message: 'm', kinds: [], fields: [field], isOptional: false }).text).requestedSchema;
+  const punctuation = '!"#$%&\'()*+,-./;<>?@[\\]^_`{|}~.';
+  for (const name of ['a', '1', 'é', 'ж 東 ½', 'a b', punctuation, 'é'.repeat(100), '𝒳'.repeat(100)]) {
+    assert.deepEqual(Object.keys(schema(`${name}:text`).properties), [name], name);
+    assert.deepEqual(schema(`${name}:text`).required, [name], name);
+    assert.deepEqual(Object.keys(schema(`${name}?:text`).properties), [name], name);
+    assert.deepEqual(schema(`${name}?:text`).required, [], name);
+  }
+  const blank = ['', '?', ' ', ' a', 'a ', 'a ?', 'a\tb', 'a\nb', 'a\u00a0b', 'a\u2028b'];
+  const hidden = ['a\u200bb', 'a\ufeff', 'a\u061cb', 'a\u3164', 'a\u115fb', 'a\u034f'];
+  for (const name of [...blank, ...hidden, 'a=b', 'a\u2014b', 'a\u{1f680}', 'é'.repeat(101), 'a\ud800']) {
+    assert.throws(() => schema(`${name}:text`), /needs a name of 1 to 100 letters, digits, blanks/, JSON.stringify(name));
+  }
 });
 
 test('a person reads until when a question is open', () => {

@@ -4,13 +4,14 @@
  */
 
 /** @import { Call, Run } from '../src/jobs/functions.js' */
+/** @import { End } from '#server/interfaces/backburner-server-jobs.js' */
 
-/** What ends a line early, with its exit code. */
+/** What ends a line early, with its exit code or how else it ends. */
 class Exit extends Error {
-  /** @param {number} code */
-  constructor(code) {
+  /** @param {number | End} end */
+  constructor(end) {
     super('exit');
-    this.code = code;
+    this.end = end;
   }
 }
 
@@ -29,6 +30,10 @@ const COMMANDS = {
   exit: ({ words }) => {
     throw new Exit(Number(words[0]));
   },
+  // What comes after the signal is `$$`, the shell itself.
+  kill: ({ words: [option = ''] }) => {
+    throw new Exit({ tag: 'signalled', val: { signal: `SIG${option.slice(1)}`, coreDumped: false } });
+  },
   // Only ever the last command, or without one.
   exec: (step) => step.words[0] === '<&-' ? undefined : command({ ...step }, step.words),
   // `while :` and what belongs to it: something that goes on until it is stopped.
@@ -36,20 +41,22 @@ const COMMANDS = {
 };
 
 /**
- * Runs a line: commands after each other, of which `trap 'COMMANDS' TERM` is what is done when the job is stopped.
+ * Runs a line: commands after each other, of which `trap 'COMMANDS' TERM` is what is done when the job is stopped, and
+ * nothing where there are none.
  *
  * @type {Run}
  */
 async function run(call) {
   const steps = split(call.words.join(' '));
   const trap = /^trap '(.*)' TERM$/.exec(steps[0] ?? '')?.[1];
+  const heard = trap === '' ? { ...call, signal: call.killed } : call;
   try {
-    await inTurn(call, trap === undefined ? steps : steps.slice(1));
+    await inTurn(heard, trap === undefined ? steps : steps.slice(1));
   } catch (error) {
-    if (error instanceof Exit) return error.code;
-    if (trap === undefined) throw error;
-    // The signal has been heard: nothing stops what the trap does.
-    return run({ ...call, signal: new AbortController().signal, words: [trap] });
+    if (error instanceof Exit) return error.end;
+    if (!trap || call.killed.aborted) throw error;
+    // The signal has been heard: only that its grace is over stops what the trap does.
+    return run({ ...call, signal: call.killed, words: [trap] });
   }
 }
 

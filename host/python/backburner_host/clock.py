@@ -13,6 +13,13 @@ def monotonic_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
+def boot_ms() -> int:
+    """When this boot began, in milliseconds since 1970, by the clock of people as it is set now."""
+    # The first one counts while the machine is suspended, where there is such a clock.
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return now_ms() - time.clock_gettime_ns(clock) // 1_000_000
+
+
 def boot_id() -> str:
     """What tells this boot from every other one; empty where the system does not say."""
     try:

@@ -2,11 +2,14 @@
 
 import datetime
 import math
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from .guest import ConfigError
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -19,7 +22,10 @@ def read(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError("", f"{path}: {error}") from error
     _check(members, "")
-    return {"baseDirectory": str(path.absolute().parent)} | members
+    file = path.absolute()
+    # What people call it has to be one line.
+    name = {} if _CONTROL.search(str(file)) else {"configurationFile": str(file)}
+    return {"baseDirectory": str(file.parent)} | name | members
 
 
 def _check(value: Any, at: str) -> None:

@@ -5,6 +5,7 @@
 
 import json
 import re
+import string
 import unicodedata
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,9 @@ _ONLY = "answer"
 """The name of a single field, which nobody sees."""
 
 _FIELD = re.compile(r"(?P<name>.{1,100}?)(?P<mark>\?)?:(?P<type>[^:]*)(?::(?P<title>.*))?", re.DOTALL)
+_FILLERS = "\u115f\u1160\u3164\uffa0"
+"""Letters in whose place nobody sees anything."""
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -100,7 +104,8 @@ def named(text: str) -> Field:
     kind = "string" if choices else TYPES.get(found["type"]) if found else None
     if kind is None or not _is_name(found["name"]) or not _are_distinct(choices):
         types = f"{', '.join(TYPES)} or different choices as a|b, and nothing in it that nobody sees"
-        raise ValueError(f"--field {text!r} is none: give NAME[?]:TYPE[:TITLE], with {types}")
+        names = "a name of 1 to 100 letters, digits, blanks and punctuation of ASCII without =, no blank at its ends"
+        raise ValueError(f"--field {text!r} is none: give NAME[?]:TYPE[:TITLE], with {names}, and {types}")
     title = {} if found["title"] is None else {"title": found["title"]}
     return Field(found["name"], {"type": kind} | _listed(choices) | title, is_required=not found["mark"])
 
@@ -117,7 +122,14 @@ def until_when(deadline_ms: int, now_ms: int) -> str:
 
 
 def _is_name(text: str) -> bool:
-    return text != "?" and not _is_blank(text) and not any(map(_is_hidden, text))
+    """Whether a person can see where it begins and ends. The length is that of `_FIELD`."""
+    return text != "?" and text.strip(" ") == text and all(map(_shows_in_a_name, text))
+
+
+def _shows_in_a_name(character: str) -> bool:
+    """Whether it is a letter, a digit, a blank or punctuation of ASCII, without what is behind a name elsewhere."""
+    is_usual = character == " " or (character.isalnum() and character not in _FILLERS)
+    return is_usual or (character in string.punctuation and character != "=")
 
 
 def _are_distinct(choices: list[str]) -> bool:

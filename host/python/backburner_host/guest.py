@@ -77,18 +77,24 @@ class Program:
         config.epoch_interruption = True
         self.engine = Engine(config)
         self.component = _compiled(self.engine, path.read_bytes(), cache)
+        self.imports_store = imports.interface("store") in self.component.type.imports(self.engine)
+        """Whether a host has to supply a store; not where the component is composed with one."""
         self.ticker = _Ticker(self.engine)
 
 
 class Guest:
     """The server's logic: one configured instance at a time, replaced when it traps or gets old.
 
+    One that is composed with a store does not get old: the tasks may be in its memory, and are lost with it.
+
     Calls block for as long as the component computes (0.2 to 1 ms is usual) and its imports wait for the disk.
     Not for several threads at the same time.
     """
 
-    def __init__(self, program: Program, store: Store, jobs: Jobs, config: dict[str, Any] | None = None):
+    def __init__(self, program: Program, store: Store | None, jobs: Jobs, config: dict[str, Any] | None = None):
         """Make an instance. `config` has the members of `configure`, see the README of the WIT package.
+
+        `store` may be `None` where the program does not import one.
 
         Raises `ConfigError` where the component refuses it.
         """
@@ -137,8 +143,11 @@ class Guest:
         instance, self._instance = self._instance or self._make(), None
         result = instance.call(name, *arguments)
         # Only here, so that one that trapped is not used again.
-        self._instance = instance if instance.calls < limits.CALLS_PER_INSTANCE else None
+        self._instance = None if self._is_old(instance) else instance
         return result
+
+    def _is_old(self, instance: "_Instance") -> bool:
+        return self._program.imports_store and instance.calls >= limits.CALLS_PER_INSTANCE
 
     def _make(self) -> "_Instance":
         instance = _Instance(self._program, self._linker)

@@ -29,11 +29,11 @@ def interface(name: str) -> str:
     return f"{PACKAGE}/{name}@{VERSION}"
 
 
-def define(linker: Linker, store: cap.Store, jobs: cap.Jobs, around: Callable[[Callable], Callable]) -> None:
-    """Give a linker our two interfaces, and WASI. `around` wraps each of our functions."""
+def define(linker: Linker, store: cap.Store | None, jobs: cap.Jobs, around: Callable[[Callable], Callable]) -> None:
+    """Give a linker WASI, the jobs, and the store where there is one. `around` wraps each function of these two."""
     byte_lists.install()
     linker.add_wasip2()
-    interfaces = {"store": _StoreImports(store), "jobs": _JobsImports(jobs)}
+    interfaces = {"jobs": _JobsImports(jobs)} | ({"store": _StoreImports(store)} if store is not None else {})
     with linker.root() as root:
         for name, functions in interfaces.items():
             with root.add_instance(interface(name)) as instance:

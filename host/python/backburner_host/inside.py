@@ -98,10 +98,18 @@ def _ask(words: list[str]) -> int:
         content = reply.get("content")
         line = asked.printed_as_json(content) if options.json else asked.printed(content)
         if line is not None:
-            # Whatever the locale is, and half a character that an answer may end with.
-            sys.stdout.buffer.write(line.encode(errors="replace") + b"\n")
-            sys.stdout.buffer.flush()
+            _print(line)
     return _STATUS.get(reply["action"], _FAILURE)
+
+
+def _print(line: str) -> None:
+    if sys.stdout is None:
+        raise OSError(
+            "the answer cannot be printed: standard output is closed; send it to /dev/null if nobody wants it"
+        )
+    # Whatever the locale is, and half a character that an answer may end with.
+    sys.stdout.buffer.write(line.encode(errors="replace") + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def _answer(text: str, deadline_ms: int | None) -> str:

@@ -5,8 +5,9 @@
 | `spec.json` | when and in which boot the job was asked for, and what to run |
 | `alive` | a FIFO that the supervisor holds open for as long as it lives |
 | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
+| `found` | a link: something of the job ran although its files said otherwise |
 | `stop` | a symbolic link whose target is the cause: one atomic step, and the first one wins |
-| `command.json` | which process the command is |
+| `command.json` | which process the command is, and which inode `control` is |
 | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
 | `questions/`, `report.json` | what the job's own processes ask and say, see modules `questions` and `report` |
@@ -14,13 +15,22 @@
 
 Liveness is the FIFO and never a process id: the kernel closes it with the last of the supervisor, whatever ended it,
 and a reader's end of file is a wake-up. Imported by supervisors, which have to start fast: little is imported here.
+
+Any process of the job may have put anything in the place of a file: a FIFO that nobody writes into, a link, a device, a
+file without an end. So what is read is opened by `open_file`, and up to a limit; what is written is made anew by
+`create`. Neither waits or follows.
 """
 
 import errno
+import io
 import json
 import os
+import select
 import stat
+import time
+from collections.abc import Callable
 
+from . import limits
 from .clock import boot_id, monotonic_ms, now_ms
 
 FORMAT = 1
@@ -40,6 +50,14 @@ class Damaged(ValueError):
     """A file is not what was written as it."""
 
 
+class TooLong(ValueError):
+    """What was to be written is longer than anybody reads."""
+
+
+class Newer(ValueError):
+    """A newer version of this program wrote a file, and only such a one can read it."""
+
+
 def jobs_directory(data: str) -> str:
     """Where the jobs of a data directory are, each in a directory that is called as its id."""
     return os.path.join(data, "jobs")
@@ -52,7 +70,7 @@ class JobFiles:
         self.path = path
 
     def furnish(self, spec: dict) -> None:
-        """Write what a job needs before it is known."""
+        """Write what a job needs before it is known. Raises `TooLong` where that is."""
         origin = {"started_at": now_ms(), "monotonic_ms": monotonic_ms(), "boot_id": boot_id()}
         self._write("spec.json", {"origin": origin, "spec": spec})
         os.mkfifo(self._name("alive"), 0o600)
@@ -62,25 +80,30 @@ class JobFiles:
         """When and in which boot the job was asked for."""
         return self._read("spec.json")["origin"]
 
-    def whole_origin(self) -> dict | None:
-        """As `origin`; `None` where somebody deleted or damaged the job's files."""
+    def undamaged_origin(self) -> dict | None:
+        """As `origin`; `None` where somebody deleted, closed or damaged the record of that.
+
+        Raises `Newer`, or the `OSError` of a system that cannot read now: that is no damage.
+        """
         try:
-            # Without it a supervisor that lives looks dead.
-            os.stat(self._name("alive"))
             origin = self.origin()
-            is_whole = is_natural(origin["started_at"]) and is_natural(origin["monotonic_ms"]) and "boot_id" in origin
-        except (OSError, ValueError, KeyError, TypeError):
+            are_natural = is_natural(origin["started_at"]) and is_natural(origin["monotonic_ms"])
+            return origin if are_natural and isinstance(origin["boot_id"], str) else None
+        except (FileNotFoundError, Damaged, KeyError, TypeError):
             return None
-        return origin if is_whole else None
+
+    def has_fifos(self) -> bool:
+        """Whether both are there: without `alive` a supervisor looks dead, and without `control` it hears nothing."""
+        return self._fifo("alive") is not None and self._fifo("control") is not None
+
+    def is_listened_to(self) -> bool:
+        """Whether somebody reads `control`, as a supervisor does for as long as it lives."""
+        return wake(self._name("control"), b"")
 
     def made_at(self) -> int:
         """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
-        try:
-            # Nobody writes into it, so that it never changes.
-            made = os.stat(self._name("alive"))
-        except FileNotFoundError:
-            made = os.stat(self.path)
-        return max(0, made.st_mtime_ns // 1_000_000)
+        # Nobody writes into the FIFO, so that this never changes; in its place the directory shows when it last did.
+        return modified_at(self._fifo("alive") or os.stat(self.path))
 
     def spec(self) -> dict:
         """What to run."""
@@ -94,16 +117,18 @@ class JobFiles:
     def watch_alive(self) -> int | None:
         """A descriptor that is readable when the supervisor has ended; `None` where it has, or never was.
 
-        Ask this first: only when it is dead does an outcome, or that there is none, mean anything.
+        Ask this first: only when it is dead does an outcome, or that there is none, mean anything. One whose FIFO
+        somebody took away or replaced looks dead too, so whoever buries its job looks for it among the processes.
         """
         try:
-            fifo = os.open(self._name("alive"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:
+            fifo = open_fifo(self._name("alive"), os.O_RDONLY)
+        except (FileNotFoundError, Damaged):
             return None
         try:
-            is_dead = os.read(fifo, 1) == b""
-        except BlockingIOError:
-            is_dead = False
+            is_dead = _is_at_end(fifo)
+        except BaseException:
+            os.close(fifo)
+            raise
         if is_dead:
             os.close(fifo)
         return None if is_dead else fifo
@@ -114,6 +139,21 @@ class JobFiles:
         if fifo is not None:
             os.close(fifo)
         return fifo is not None
+
+    def is_gone_soon(self) -> bool:
+        """Wait until a supervisor that seemed to live is gone, which it soon is in its last instant. Whether it is."""
+        give_up_at = time.monotonic() + limits.LAST_INSTANT_SECONDS
+        while (fifo := self.watch_alive()) is not None:
+            try:
+                left = give_up_at - time.monotonic()
+                if left <= 0:
+                    return False
+                poll = select.poll()
+                poll.register(fifo, select.POLLIN)
+                poll.poll(left * 1000)
+            finally:
+                os.close(fifo)
+        return True
 
     def open_control(self) -> int:
         """The supervisor's end of `control`, which is never at end of file."""
@@ -144,22 +184,56 @@ class JobFiles:
             cause = ""
         return cause if cause in STOP_CAUSES else "cancelled"
 
-    def wake(self) -> None:
-        """Make the supervisor look for a request."""
-        # Where nobody has opened it, the supervisor is dead, or will look for a request once it has.
-        wake(self._name("control"))
+    def wake(self, has_command: Callable[[], bool]) -> bool:
+        """Make the supervisor look for a request. False where it will not, since somebody took away what it listens to.
 
-    def record_command(self, pid: int, start_ticks: int) -> None:
-        """Record which process the command is."""
-        self._write("command.json", {"pid": pid, "start_ticks": start_ticks})
+        `has_command` says whether it has started the command, where no record tells.
+        """
+        try:
+            fifo = open_fifo(self._name("control"), os.O_WRONLY)
+        except (FileNotFoundError, Damaged):
+            return False
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            # Nobody has it open. The supervisor will look for a request once it has, which it has before it starts the
+            # command: afterwards it listens to another one.
+            return self._fifo("control") is not None and self.command() is None and not has_command()
+        try:
+            known = (self.command() or {}).get("control")
+            # One that somebody else put there, and listens to.
+            if known is not None and known != os.fstat(fifo).st_ino:
+                return False
+            _write_wakeup(fifo, b"!")
+        finally:
+            os.close(fifo)
+        return True
+
+    def record_command(self, pid: int, start_ticks: int, control: int) -> None:
+        """Record which process the command is, and which inode the supervisor listens to."""
+        self._write("command.json", {"pid": pid, "start_ticks": start_ticks, "control": control})
 
     def command(self) -> dict | None:
         """Which process the command is, if that was recorded; half a record is none."""
         try:
             command = self._read("command.json")
-        except (OSError, ValueError):
+        except (FileNotFoundError, ValueError):
             return None
-        return command if is_natural(command.get("pid")) and is_natural(command.get("start_ticks")) else None
+        pid = command.get("pid")
+        # No command is the first process, and 0 is none.
+        is_whole = is_natural(pid) and pid > 1 and is_natural(command.get("start_ticks"))
+        return command if is_whole else None
+
+    def mark_found(self) -> None:
+        """Leave word that something of the job ran although its files say otherwise: who looks later finds nothing."""
+        try:
+            os.symlink("found", self._name("found"))
+        except FileExistsError:
+            pass
+
+    def was_found(self) -> bool:
+        """Whether something of the job ran although its files said otherwise."""
+        return os.path.islink(self._name("found"))
 
     def outcome(self) -> dict | None:
         """How the job ended, if that is known. Raises `Damaged` where somebody damaged the file."""
@@ -168,29 +242,51 @@ class JobFiles:
         except FileNotFoundError:
             return None
 
-    def discard_outcome(self) -> None:
-        """Remove an outcome that was damaged. Several processes may do this at once."""
+    def discard_outcome(self, is_right: Callable[[dict], bool]) -> None:
+        """Move an outcome that is not `is_right` out of the way, whatever it is.
+
+        Several processes may do this at once.
+        """
+        aside = self._name(f"outcome.damaged-{_unique()}")
         try:
-            os.unlink(self._name("outcome.json"))
+            os.rename(self._name("outcome.json"), aside)
         except FileNotFoundError:
-            pass
+            return
+        try:
+            is_mistaken = is_right(read_record(aside, limits.RECORD_BYTES_MAX))
+        except Damaged:
+            return
+        except Newer:
+            is_mistaken = True
+        if is_mistaken:
+            # Another process has written it meanwhile, and somebody may have been told.
+            link(aside, self._name("outcome.json"))
+            remove(aside)
 
     def conclude(self, outcome: dict) -> None:
         """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
-        unique = f"outcome-{os.getpid()}"
-        self._write(unique, outcome)
-        sync(self._name(unique))
+        # Another one each time, which the job cannot have taken.
+        unique = f"outcome-{_unique()}"
         try:
-            os.link(self._name(unique), self._name("outcome.json"))
-        except FileExistsError:
-            pass
-        os.unlink(self._name(unique))
+            self._write(unique, outcome)
+            sync(self._name(unique))
+            link(self._name(unique), self._name("outcome.json"))
+        finally:
+            remove(self._name(unique))
         sync(self.path)
 
     def log(self, text: str) -> None:
         """Leave a trace for whoever looks into the directory; a supervisor has no other place to complain."""
-        with open(self._name("supervisor.log"), "w") as file:
+        with open(create(self._name("supervisor.log")), "w") as file:
             file.write(text)
+
+    def _fifo(self, name: str) -> os.stat_result | None:
+        """What the system says of a FIFO; `None` where there is none of this name that may be read."""
+        try:
+            found = os.lstat(self._name(name))
+        except FileNotFoundError:
+            return None
+        return found if stat.S_ISFIFO(found.st_mode) and not _is_closed(found, os.O_RDONLY) else None
 
     def _name(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -199,43 +295,121 @@ class JobFiles:
         write_record(self._name(name), content)
 
     def _read(self, name: str) -> dict:
-        with open(self._name(name), "rb") as file:
-            return _content(file.read())
+        return read_record(self._name(name), limits.RECORD_BYTES_MAX)
+
+
+def is_loss(outcome: dict) -> bool:
+    """Whether an outcome says that the job was lost."""
+    end = outcome.get("end")
+    return isinstance(end, dict) and "lost" in end
+
+
+def open_file(path: str) -> io.BufferedReader:
+    """Open a file for reading. Raises `Damaged` where its name is that of something else, or its mode forbids it."""
+    return os.fdopen(_open_kind(path, os.O_RDONLY, stat.S_ISREG), "rb")
+
+
+def open_fifo(path: str, access: int) -> int:
+    """Open a FIFO, and never wait for it. Raises as `open_file`; `ENXIO` where nobody reads what is to be written."""
+    return _open_kind(path, access, stat.S_ISFIFO)
+
+
+def _open_kind(path: str, access: int, is_kind: Callable[[int], bool]) -> int:
+    try:
+        descriptor = os.open(path, access | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        # A link, a directory that is to be written, a socket.
+        is_other = error.errno in (errno.ELOOP, errno.EISDIR) or (access, error.errno) == (os.O_RDONLY, errno.ENXIO)
+        if is_other or (error.errno == errno.EACCES and _is_closed(os.lstat(path), access)):
+            raise Damaged(f"{path} is something else, or closed") from error
+        raise
+    try:
+        if not is_kind(os.fstat(descriptor).st_mode):
+            raise Damaged(f"{path} is something else")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _is_closed(found: os.stat_result, access: int) -> bool:
+    """Whether a mode or an owner keeps us from what we have made so that neither does.
+
+    That something may not be opened says less: a security module or the network's file system may refuse it, too.
+    """
+    needed = stat.S_IWUSR if access == os.O_WRONLY else stat.S_IRUSR
+    return found.st_uid != os.geteuid() or not found.st_mode & needed
+
+
+def _is_at_end(fifo: int) -> bool:
+    try:
+        return os.read(fifo, 1) == b""
+    except BlockingIOError:
+        return False
+
+
+def _unique() -> str:
+    """A part of a name that nobody else takes, and that nobody knows before."""
+    return f"{os.getpid()}-{time.monotonic_ns()}"
+
+
+def create(path: str) -> int:
+    """Make a file for writing. What has its name is deleted: it is of nobody who still writes."""
+    remove(path)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+
+def remove(path: str) -> None:
+    """Delete a file; one that is not there is no error."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def link(path: str, name: str) -> None:
+    """Give a file another name, unless that is taken: in one step, and the first one stays."""
+    try:
+        os.link(path, name)
+    except FileExistsError:
+        pass
 
 
 def write_record(path: str, content: dict) -> None:
-    """Write a file with the number of its format. It is not synchronised."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        json.dump({"format": FORMAT, "content": content}, file)
+    """Write a file with the number of its format, which is not synchronised.
+
+    Raises `TooLong` where nobody would read it.
+    """
+    text = json.dumps({"format": FORMAT, "content": content}).encode()
+    if len(text) > limits.RECORD_BYTES_MAX:
+        raise TooLong(f"{len(text)} bytes as JSON, and {limits.RECORD_BYTES_MAX} are the most")
+    with open(create(path), "wb") as file:
+        file.write(text)
 
 
-def read_foreign_record(path: str, limit_bytes: int) -> dict:
+def read_record(path: str, limit_bytes: int) -> dict:
     """Read a file that any process of the job may have written or put there.
 
-    Raises `OSError` or `ValueError` where it is no such record, or longer than that.
+    Raises `Damaged` where it is no such record, or longer than that, `Newer`, or `OSError`.
     """
-    # What is not a file is neither waited for nor followed.
-    flags = os.O_NONBLOCK | os.O_NOFOLLOW
-    with open(path, "rb", opener=lambda name, usual: os.open(name, usual | flags)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError(f"{path} is no file")
+    with open_file(path) as file:
         text = file.read(limit_bytes + 1)
     if len(text) > limit_bytes:
-        raise ValueError(f"{path} is longer than {limit_bytes} bytes")
+        raise Damaged(f"{path} is longer than {limit_bytes} bytes")
     return _content(text)
 
 
 def _content(text: bytes) -> dict:
-    """What is in a record. Raises `Damaged`, and another `ValueError` where only a newer version can read it."""
+    """What is in a record. Raises `Damaged` or `Newer`."""
     try:
         numbered = json.loads(text.decode())
-        format, content = numbered["format"], numbered["content"]
-        is_newer = format > FORMAT
+        # All that every format has.
+        format = numbered["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Damaged(f"this is no record: {error!r}") from error
-    if is_newer:
-        raise ValueError(f"the file has format {format}, and this version knows {FORMAT}")
+    if is_natural(format) and format > FORMAT:
+        raise Newer(f"a job's file has format {format}, and this version knows {FORMAT}; use a newer version")
+    content = numbered.get("content")
     if format != FORMAT or not isinstance(content, dict):
         raise Damaged("a record has members")
     return content
@@ -250,14 +424,29 @@ def is_natural(value: object, most: int = NATURAL_MAX) -> bool:
     return type(value) is int and 0 <= value <= most
 
 
+def modified_at(found: os.stat_result) -> int:
+    """When what the system says this of was last written. Any process of the job may have set it to any time."""
+    return min(max(0, found.st_mtime_ns // 1_000_000), NATURAL_MAX)
+
+
 def wake(path: str, data: bytes = b"!") -> bool:
     """Wake whoever reads a FIFO, or with no data only look. Whether somebody reads it."""
     try:
-        fifo = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        fifo = open_fifo(path, os.O_WRONLY)
+    except (FileNotFoundError, Damaged):
+        return False
     except OSError as error:
-        if error.errno in (errno.ENXIO, errno.ENOENT):
+        if error.errno == errno.ENXIO:
             return False
         raise
+    try:
+        return _write_wakeup(fifo, data)
+    finally:
+        os.close(fifo)
+
+
+def _write_wakeup(fifo: int, data: bytes) -> bool:
+    """Whether somebody reads it."""
     try:
         os.write(fifo, data)
     except BlockingIOError:
@@ -266,14 +455,12 @@ def wake(path: str, data: bytes = b"!") -> bool:
     except BrokenPipeError:
         # Dead meanwhile.
         return False
-    finally:
-        os.close(fifo)
     return True
 
 
 def sync(path: str) -> None:
     """Make what was written into a file or a directory survive a power failure."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

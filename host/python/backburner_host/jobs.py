@@ -17,19 +17,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from . import capabilities as cap
 from . import limits, output, processes, questions, report
+from .burial import bury, ended
 from .clock import boot_id, monotonic_ms, now_ms
-from .job_files import STOP_CAUSES, Damaged, JobFiles, is_natural, jobs_directory, sync
+from .job_files import STOP_CAUSES, Damaged, JobFiles, Newer, TooLong, is_loss, is_natural, jobs_directory, sync
 
 _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
-_SUPERVISOR = (
-    "import sys; path, job, id, alive = sys.argv[1:]; sys.path.append(path); "
-    "from backburner_host.supervisor import main; main(job, id, int(alive))"
-)
 
 
 class SupervisedJobs:
@@ -72,21 +69,17 @@ class SupervisedJobs:
                     continue
                 if files.is_alive():
                     files.request_stop(reason)
-                    files.wake()
+                    if _wake(id, files):
+                        return
+                # It has ended, or nobody else will end what is left of it.
+                self._look(id, files)
                 return
 
     def inspect(self, id: str) -> cap.Progress | cap.Outcome | None:
         self._reap()
         with _failures(id, "inspected"):
             files = self._find(id)
-            if files is None:
-                return None
-            # In this order: an outcome is written while the supervisor lives, so one that is missing after its death
-            # will never come.
-            if files.is_alive():
-                return _progress(files)
-            outcome = self._ended(id, files)
-            return _progress(files) if outcome is None else outcome
+            return None if files is None else self._look(id, files)
 
     def answer(self, id: str, key: str, answer: str) -> None:
         with _failures(id, "answered"):
@@ -117,8 +110,8 @@ class SupervisedJobs:
             return
         loop = asyncio.get_running_loop()
         gone = loop.create_future()
-        loop.add_reader(fifo, lambda: gone.done() or gone.set_result(None))
         try:
+            loop.add_reader(fifo, lambda: gone.done() or gone.set_result(None))
             # Nobody ever writes into it, so that it is readable means the end of file.
             await gone
         finally:
@@ -127,7 +120,13 @@ class SupervisedJobs:
 
     def _find(self, id: str) -> JobFiles | None:
         path = self._path / id
-        return JobFiles(str(path)) if path.is_dir() else None
+        if not path.is_dir():
+            return None
+        # The job may have closed it, and then nobody could end or delete it. Where that fails, so does what it is for.
+        if path.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            with suppress(OSError):
+                path.chmod(0o700)
+        return JobFiles(str(path))
 
     def _furnish(self, id: str, spec: cap.Spec, held: ExitStack) -> int:
         """Make the job known, and give what makes it count as running, which `held` lets go of."""
@@ -141,6 +140,9 @@ class SupervisedJobs:
         try:
             if not self._establish(id, furnish):
                 raise cap.StartError("already-known", "this id was started or stopped before")
+        except TooLong as error:
+            detail = f"the job takes {error}; pass what is long in a file"
+            raise cap.StartError("bad-spec", detail) from error
         except OSError as error:
             kind = "no-space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "other"
             raise cap.StartError(kind, f"the job's files cannot be written: {error}") from error
@@ -157,17 +159,17 @@ class SupervisedJobs:
             furnish(JobFiles(str(building)))
             building.rename(self._path / id)
             return True
-        except OSError as error:
+        except (OSError, TooLong) as error:
             shutil.rmtree(building, ignore_errors=True)
             # A job's directory is never empty, so it is never replaced.
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            if isinstance(error, OSError) and error.errno in (errno.ENOTEMPTY, errno.EEXIST):
                 return False
             raise
 
     def _spawn_supervisor(self, id: str, alive: int) -> int:
         here = Path(__file__).resolve().parent.parent
         # Isolated and without `site`: a supervisor needs the standard library alone and starts in half the time.
-        words = [sys.executable, "-I", "-S", "-c", _SUPERVISOR, here, self._path / id, id, str(alive)]
+        words = [sys.executable, "-I", "-S", "-c", processes.SUPERVISOR, here, self._path / id, id, str(alive)]
         devnull = subprocess.DEVNULL
         starter = subprocess.Popen(
             words, pass_fds=[alive], stdin=devnull, stdout=devnull, stderr=devnull, start_new_session=True
@@ -180,34 +182,28 @@ class SupervisedJobs:
         """Take leave of the starters that have ended, so that they do not stay in the process table."""
         self._starters = [pid for pid in self._starters if not _has_ended(pid)]
 
-    def _ended(self, id: str, files: JobFiles) -> cap.Outcome | None:
-        """How a job ended whose supervisor is dead; `None` where what was killed of it has not disappeared yet."""
+    def _look(self, id: str, files: JobFiles) -> cap.Progress | cap.Outcome:
+        """What is known of a job. Ends what is left of one that nobody else will end."""
+        # In this order: an outcome is written while the supervisor lives, so one that is missing after its death will
+        # never come.
+        if files.is_alive():
+            progress = _progress(files)
+            # A request is as good as heard, unless somebody else took the wake-up: every look gives another one.
+            if progress.stopping is None or _wake(id, files):
+                return progress
+            if not files.is_gone_soon():
+                # Nobody has been told what is there, unless another one of us has lost the job.
+                files.discard_outcome(is_loss)
+                return _buried(id, files, "files")
+        suspected = "supervisor"
         try:
-            found, loss = files.outcome(), "supervisor"
-            if found is not None:
+            if (found := files.outcome()) is not None:
                 return _outcome(found)
         except Damaged:
             # Nothing else: what cannot be read now, or not by this version, is right all the same.
-            files.discard_outcome()
-            loss = "files"
-        found = self._bury(id, files, loss)
-        return None if found is None else _outcome(found)
-
-    def _bury(self, id: str, files: JobFiles, suspected: str) -> dict | None:
-        """Kill what is left of a job whose supervisor ended without an outcome, and write that it is lost.
-
-        `None` where something that was killed has not disappeared yet. Several processes may do this at once.
-        """
-        origin = files.whole_origin()
-        is_same_boot = origin is None or origin["boot_id"] == boot_id()
-        if is_same_boot and not _kill_everything(id, files):
-            return None
-        kind = "files" if origin is None else suspected if is_same_boot else "machine"
-        written, dropped, _last_at = output.usage(files.path)
-        started_at = files.made_at() if origin is None else origin["started_at"]
-        lost = _ended({"lost": {"kind": kind}}, started_at, files.stop_cause())
-        files.conclude(lost | {"output_bytes": written, "dropped_bytes": dropped})
-        return files.outcome()
+            files.discard_outcome(_is_outcome)
+            suspected = "files"
+        return _buried(id, files, suspected)
 
     def _remove(self, id: str) -> None:
         """Take a job's directory away in one step, so that the id is unknown, and then delete it."""
@@ -287,24 +283,19 @@ def _check_directory(path: str) -> None:
         )
 
 
-def _kill_everything(id: str, files: JobFiles) -> bool:
-    """Whether nothing is left of a job that has no supervisor."""
-    give_up_at = time.monotonic() + limits.BURIAL_SECONDS
-    while processes.freeze_and_kill(lambda: processes.remains(id, files.command())):
-        if time.monotonic() > give_up_at:
-            return False
-        time.sleep(0.005)
-    return True
-
-
 def _never_started(files: JobFiles, reason: str) -> None:
-    files.conclude(_ended({"lost": {"kind": "never-started"}}, now_ms(), reason))
+    files.conclude(ended({"lost": {"kind": "never-started"}}, now_ms(), reason))
 
 
-def _ended(end: dict, started_at: int, stopped: str | None) -> dict:
-    """The outcome of a job of whose end nothing more is known."""
-    unknown = {"duration_ms": 0, "output_bytes": 0, "dropped_bytes": 0, "leftovers": []}
-    return {"started_at": started_at, "ended_at": now_ms(), "end": end, "stopped": stopped} | unknown
+def _wake(id: str, files: JobFiles) -> bool:
+    """Make the supervisor look for a request to stop. Whether it will."""
+    return files.wake(lambda: processes.has_command(id))
+
+
+def _buried(id: str, files: JobFiles, suspected: str) -> cap.Progress | cap.Outcome:
+    """What is known of a job when what is left of it was killed: that it runs as long as that has not disappeared."""
+    found = bury(id, files, suspected)
+    return _progress(files) if found is None else _outcome(found)
 
 
 def _progress(files: JobFiles) -> cap.Progress:
@@ -312,7 +303,7 @@ def _progress(files: JobFiles) -> cap.Progress:
     written, _dropped, last_at = output.usage(files.path)
     return cap.Progress(
         started_at=started_at,
-        running_ms=max(0, running_ms),
+        running_ms=running_ms,
         output_bytes=written,
         last_output_at=last_at,
         stopping=files.stop_cause(),
@@ -322,13 +313,18 @@ def _progress(files: JobFiles) -> cap.Progress:
 
 
 def _duration(files: JobFiles) -> tuple[int, int]:
-    """Since when a job runs, and how long that is. It runs all the same where somebody damaged the record of it."""
-    origin = files.whole_origin()
+    """Since when a job runs, and how long that is. It runs all the same where the record of it cannot be read."""
+    try:
+        origin = files.undamaged_origin()
+    except (OSError, Newer):
+        # Its supervisor has read it long ago.
+        origin = None
     if origin is None:
         made_at = files.made_at()
-        return made_at, now_ms() - made_at
+        return made_at, max(0, now_ms() - made_at)
+    # The clock of people was set back, or the job wrote something else there.
     is_same_boot = origin["boot_id"] == boot_id()
-    return origin["started_at"], monotonic_ms() - origin["monotonic_ms"] if is_same_boot else 0
+    return origin["started_at"], max(0, monotonic_ms() - origin["monotonic_ms"]) if is_same_boot else 0
 
 
 def _outcome(found: dict) -> cap.Outcome:
@@ -345,6 +341,13 @@ def _outcome(found: dict) -> cap.Outcome:
     if not _is_sound(outcome):
         raise Damaged("an outcome has other members")
     return outcome
+
+
+def _is_outcome(found: dict) -> bool:
+    try:
+        return _outcome(found) is not None
+    except Damaged:
+        return False
 
 
 def _is_sound(it: cap.Outcome) -> bool:

@@ -54,11 +54,18 @@ FREEZE_ROUNDS = 20
 BURIAL_SECONDS = 2
 """How long `inspect` waits for what is left of a lost job to disappear. Killing takes microseconds."""
 
+LAST_INSTANT_SECONDS = 1
+"""How long a supervisor that cannot be reached may take to be gone before it is taken for one whose files were changed:
+by far longer than the last instant of one that has written its outcome, also where others have the processor."""
+
 LEFTOVERS_MAX = 20
 """How many leftovers an outcome names. Of the contract."""
 
 COMMAND_LINE_CHARS = 200
 """How many characters of a leftover's command line are shown. Of the contract."""
+
+DETAIL_CHARS = 4000
+"""How much is said of a command that could not be executed: its name may be as long as a spec."""
 
 OUTCOME_RETRY_SECONDS = 1
 """How long to wait until an outcome that could not be written is tried again."""
@@ -98,6 +105,10 @@ REPORT_TEXT_BYTES_MAX = 1000
 
 ESCAPED_BYTES = 6
 """How many bytes a byte of text takes at most where it is written as JSON: a control character, as `\\u` and digits."""
+
+RECORD_BYTES_MAX = 16 << 20
+"""How much of a job's file is read, and written: JSON of 2 MiB of text, which a spec may have by the contract, whatever
+is in it. As in the native host."""
 
 RECORD_BYTES = 1024
 """How much is written around a text: more than the names and numbers of any record."""

@@ -9,6 +9,7 @@ are its end, and the oldest of them is deleted when a new one is needed. Index e
 written before their entry; bytes without one, after a supervisor was killed in between, count as standard output.
 """
 
+import contextlib
 import os
 import re
 import struct
@@ -17,7 +18,7 @@ from collections import deque, namedtuple
 
 from . import limits
 from .clock import monotonic_ms, now_ms
-from .job_files import NATURAL_MAX
+from .job_files import NATURAL_MAX, Damaged, create, modified_at, open_file
 
 STREAMS = ("stdout", "stderr")
 
@@ -56,6 +57,14 @@ class Recorder:
                 self.dropped_bytes += taken
             self.written_bytes += taken
             data = data[taken:]
+
+    def sync(self) -> None:
+        """Make what is kept survive a power failure; what the disk refuses, or the job took away, counts as dropped."""
+        self._close()
+        for segment in list(self._kept):
+            if not _sync_segment(self._path, segment[0]):
+                self._kept.remove(segment)
+                self.dropped_bytes += segment[1]
 
     def sacrifice(self) -> bool:
         """Delete the oldest part of the end, the beginning last, to make room. Whether there was anything."""
@@ -103,11 +112,10 @@ class _Segment:
     """The segment that is being written."""
 
     def __init__(self, path: str, start: int, capacity: int):
-        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
         # The index first: whoever finds the bytes finds it too.
-        self._index = os.open(os.path.join(path, f"idx-{start}"), flags, 0o600)
+        self._index = create(os.path.join(path, f"idx-{start}"))
         try:
-            self._data = os.open(os.path.join(path, f"out-{start}"), flags, 0o600)
+            self._data = create(os.path.join(path, f"out-{start}"))
         except OSError:
             os.close(self._index)
             raise
@@ -146,6 +154,15 @@ class _Segment:
         return self._last_stream == stream and 0 <= at - self._last_at < limits.ENTRY_SPAN_MS
 
 
+def sync(path: str) -> int:
+    """Make all output survive a power failure. Gives how many bytes of it may not."""
+    refused = 0
+    for start in _segments(path):
+        if not _sync_segment(path, start):
+            refused += _size(path, start)
+    return refused
+
+
 def usage(path: str) -> tuple[int, int, int | None]:
     """How many bytes were written, how many of them are not kept, and when the last was, in milliseconds since 1970.
 
@@ -155,12 +172,13 @@ def usage(path: str) -> tuple[int, int, int | None]:
     written, kept, last_at = 0, 0, None
     for start in _segments(path):
         try:
-            found = os.stat(os.path.join(path, f"out-{start}"))
+            found = os.lstat(os.path.join(path, f"out-{start}"))
         except FileNotFoundError:
             continue
         written = start + found.st_size
         kept += found.st_size
-        last_at = _modified_at(found) if found.st_size else last_at
+        # Of an empty one too: the job wrote then, and there was no room for it.
+        last_at = modified_at(found)
     written = min(written, NATURAL_MAX)
     return written, max(0, written - kept), last_at
 
@@ -172,16 +190,18 @@ def read(path: str, offset: int, limit: int, is_growing: bool) -> list[Run]:
     """
     runs: list[Run] = []
     for start in _segments(path):
+        if limit <= 0 or len(runs) >= limits.READ_FRAGMENTS_MAX:
+            break
         try:
             found = _read_segment(path, start, (offset, limit, is_growing))
-        except FileNotFoundError:
-            # Deleted since it was listed, to make room for something newer.
+        except (FileNotFoundError, Damaged):
+            # Deleted since it was listed, to make room for something newer, or by the job.
             continue
-        for run in found:
-            if limit <= 0 or len(runs) >= limits.READ_FRAGMENTS_MAX:
-                return runs
-            runs.append(run._replace(bytes=run.bytes[:limit]))
+        for run in found[: limits.READ_FRAGMENTS_MAX - len(runs)]:
+            runs.append(run)
             limit -= len(run.bytes)
+            # The job may have made segments that overlap.
+            offset = run.offset + len(run.bytes)
     return runs
 
 
@@ -192,38 +212,87 @@ def _segments(path: str) -> list[int]:
     return sorted(int(found[1]) for name in names if (found := _NAME.fullmatch(name)))
 
 
-def _modified_at(found: os.stat_result) -> int:
-    return max(0, found.st_mtime_ns // 1_000_000)
+def _size(path: str, start: int) -> int:
+    try:
+        return os.lstat(os.path.join(path, f"out-{start}")).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _sync_segment(path: str, start: int) -> bool:
+    """Make one segment survive a power failure. Whether it does."""
+    try:
+        # The bytes first: an entry without its bytes would promise some.
+        for kind in ("out", "idx"):
+            with open_file(os.path.join(path, f"{kind}-{start}")) as file:
+                os.fsync(file.fileno())
+    except (OSError, Damaged):
+        return False
+    return True
 
 
 def _read_segment(path: str, start: int, wanted: tuple[int, int, bool]) -> list[Run]:
-    """The runs of one segment that are in what is wanted, and maybe a little more."""
+    """The runs of one segment that are in what is wanted."""
     offset, limit, is_growing = wanted
-    with open(os.path.join(path, f"idx-{start}"), "rb") as file:
-        packed = file.read()
-    entries = list(_ENTRY.iter_unpack(packed[: len(packed) // _ENTRY.size * _ENTRY.size]))
-    with open(os.path.join(path, f"out-{start}"), "rb") as file:
-        end = start + os.fstat(file.fileno()).st_size
-        indexed = entries[-1][0] if entries else start
-        if end > indexed and not is_growing:
-            at = entries[-1][1] if entries else _modified_at(os.fstat(file.fileno())) << 1
-            entries.append((end, at & ~1))
+    # In this order: bytes are deleted before their index.
+    index_of_it = contextlib.closing(_Index(os.path.join(path, f"idx-{start}")))
+    with index_of_it as index, open_file(os.path.join(path, f"out-{start}")) as file:
+        found = os.fstat(file.fileno())
         first = max(offset, start)
-        if first >= end:
+        if first >= start + found.st_size:
             # Also what no file could be as long as.
             return []
+        number = index.first_after(first)
         file.seek(first - start)
         data = file.read(limit)
+        entries = index.entries(number)
+        if number + len(entries) >= index.length and not is_growing:
+            last_at = index.entry(index.length - 1)[1] if index.length else modified_at(found) << 1
+            entries.append((start + found.st_size, last_at & ~1))
     return _cut(data, first, entries)
+
+
+class _Index:
+    """The index of a segment, however long the job made it; an empty one where the job took it away."""
+
+    def __init__(self, path: str):
+        self.length = 0
+        self._file = None
+        with contextlib.suppress(FileNotFoundError, Damaged):
+            self._file = open_file(path)
+            self.length = os.fstat(self._file.fileno()).st_size // _ENTRY.size
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def entry(self, number: int) -> tuple[int, int]:
+        """The entry with this number. Raises `Damaged` where the index was made shorter meanwhile."""
+        packed = os.pread(self._file.fileno(), _ENTRY.size, number * _ENTRY.size)
+        if len(packed) < _ENTRY.size:
+            raise Damaged("the index was made shorter")
+        return _ENTRY.unpack(packed)
+
+    def first_after(self, offset: int) -> int:
+        """The number of the first entry of a run that ends after `offset`."""
+        return bisect_right(range(self.length), offset, key=lambda number: self.entry(number)[0])
+
+    def entries(self, number: int) -> list[tuple[int, int]]:
+        """As many entries from this one on as one read takes."""
+        if self._file is None:
+            return []
+        packed = os.pread(self._file.fileno(), limits.READ_FRAGMENTS_MAX * _ENTRY.size, number * _ENTRY.size)
+        return list(_ENTRY.iter_unpack(packed[: len(packed) // _ENTRY.size * _ENTRY.size]))
 
 
 def _cut(data: bytes, first: int, entries: list[tuple[int, int]]) -> list[Run]:
     """Cut bytes, the first of which has the offset `first`, where the index says."""
     runs: list[Run] = []
     place, last = first, first + len(data)
-    for end, packed in entries[bisect_right(entries, first, key=lambda entry: entry[0]) :]:
+    for end, packed in entries:
         end = min(end, last)
-        if end <= place or len(runs) >= limits.READ_FRAGMENTS_MAX:
+        # Also where the job has written entries that go backwards: what follows them is nobody's.
+        if end <= place:
             break
         runs.append(Run(place, packed >> 1, STREAMS[packed & 1], data[place - first : end - first]))
         place = end

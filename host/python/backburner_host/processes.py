@@ -1,9 +1,10 @@
 """Other processes: which there are, whose children they are, and how to signal one that is certainly the one seen.
 
 A process id says nothing by itself, since it is given out again; `Seen` carries when the process was started too.
-Linux only: elsewhere none is ever seen, and only the command's process group is known.
+Linux only: elsewhere `all` fails, and only the command's process group is known.
 """
 
+import errno
 import os
 import signal
 from collections import namedtuple
@@ -12,17 +13,33 @@ from collections.abc import Callable
 from . import limits
 from .job_files import TASK_VARIABLE
 
+SUPERVISOR = (
+    "import sys; path, job, id, alive = sys.argv[1:]; sys.path.append(path); "
+    "from backburner_host.supervisor import main; main(job, id, int(alive))"
+)
+"""The program that a supervisor is: one is told by it and the words behind it."""
+
 Seen = namedtuple("Seen", "pid parent group start_ticks")
 """A process that had not ended when it was seen: its id, its parent's, its group, when the kernel started it."""
 
 
+_UNSEEN = (FileNotFoundError, ProcessLookupError, PermissionError)
+"""What the system says of a process that has ended, or is hidden. Anything else says nothing of it, say that this
+process has too many files open."""
+
+
+def are_listed() -> bool:
+    """Whether this system lists its processes."""
+    return os.path.exists("/proc/self/stat")
+
+
 def all() -> list[Seen]:
-    """Every process that has not ended; none where `/proc` cannot be read."""
-    try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-    return [seen for pid in pids if (seen := look(pid))]
+    """Every process that has not ended. Raises `OSError` where the system does not list them, or cannot now."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    found = [seen for pid in pids if (seen := look(pid))]
+    if not found:
+        raise OSError(errno.ENOSYS, "processes are not listed here")
+    return found
 
 
 def look(pid: int) -> Seen | None:
@@ -31,7 +48,7 @@ def look(pid: int) -> Seen | None:
         with open(f"/proc/{pid}/stat", "rb") as file:
             # The name before the last parenthesis may hold anything.
             fields = file.read().rpartition(b")")[2].split()
-    except OSError:
+    except _UNSEEN:
         return None
     if len(fields) < 20 or fields[0] in (b"Z", b"X"):
         return None
@@ -87,23 +104,55 @@ def freeze_and_kill(find: Callable[[], list[Seen]]) -> list[Seen]:
 
 
 def remains(job_id: str, command: dict | None) -> list[Seen]:
-    """What provably belongs to a job without a supervisor, with what descends from it and the command's group."""
+    """What provably belongs to a job: its supervisor, its processes with what descends from them, the command's group.
+
+    This process may be among them.
+    """
     mark = f"{TASK_VARIABLE}={job_id}".encode()
     started = (command["pid"], command["start_ticks"]) if command else None
-    everything = [seen for seen in all() if seen.pid != os.getpid()]
-    proven = [seen for seen in everything if (seen.pid, seen.start_ticks) == started or _has(seen.pid, mark)]
+    everything = all()
+    proven = [
+        seen
+        for seen in everything
+        if (seen.pid, seen.start_ticks) == started
+        or _supervises(seen.pid, job_id)
+        or mark in _words(seen.pid, "environ")
+    ]
     if started and any(seen.group == started[0] for seen in proven):
         proven += [seen for seen in everything if seen.group == started[0] and seen not in proven]
-    below = descendants([seen.pid for seen in proven])
-    return proven + [seen for seen in below if seen.pid != os.getpid()]
+    return proven + descendants([seen.pid for seen in proven])
 
 
-def _has(pid: int, mark: bytes) -> bool:
+def has_supervisor(job_id: str) -> bool:
+    """Whether a job has a supervisor."""
+    return bool(_supervisors(job_id))
+
+
+def has_command(job_id: str) -> bool:
+    """Whether a job has a supervisor that has started something. False where processes are not listed."""
+    return are_listed() and bool(descendants(_supervisors(job_id)))
+
+
+def _supervisors(job_id: str) -> list[int]:
+    return [seen.pid for seen in all() if _supervises(seen.pid, job_id)]
+
+
+def _supervises(pid: int, job_id: str) -> bool:
+    words = _words(pid, "cmdline")
+    # What `SUPERVISOR` is followed by: where this program is, the job's directory and id, a descriptor.
+    return SUPERVISOR.encode() in words[-6:-5] and words[-3:-2] == [job_id.encode()]
+
+
+def _words(pid: int, what: str) -> list[bytes]:
+    """What the system shows of a process as words that end with a NUL, with an empty one at the end.
+
+    None where it has ended, or is hidden.
+    """
     try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return mark in file.read().split(b"\0")
-    except OSError:
-        return False
+        with open(f"/proc/{pid}/{what}", "rb") as file:
+            return file.read().split(b"\0")
+    except _UNSEEN:
+        return []
 
 
 def command_line(pid: int) -> str:

@@ -18,7 +18,7 @@ import time
 from . import limits
 from .capabilities import Question
 from .clock import now_ms
-from .job_files import is_natural, read_foreign_record, sync, wake, write_record
+from .job_files import is_natural, link, read_record, sync, wake, write_record
 
 _FORM_WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.FORM_BYTES_MAX + limits.RECORD_BYTES
 _ANSWER_WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.ANSWER_BYTES_MAX + limits.RECORD_BYTES
@@ -101,7 +101,7 @@ class Asker:
     def _answer(self) -> str | None:
         if not os.path.exists(self._file("answer")):
             return None
-        found = read_foreign_record(self._file("answer"), _ANSWER_WRITTEN_BYTES_MAX).get("answer")
+        found = read_record(self._file("answer"), _ANSWER_WRITTEN_BYTES_MAX).get("answer")
         if not isinstance(found, str):
             raise ValueError("the answer was damaged")
         return found
@@ -129,7 +129,7 @@ def _find_open(directory: str, key: str) -> Question | None:
     # unanswered meanwhile.
     path = os.path.join(directory, key)
     try:
-        record = read_foreign_record(f"{path}.asked", _FORM_WRITTEN_BYTES_MAX)
+        record = read_record(f"{path}.asked", _FORM_WRITTEN_BYTES_MAX)
         form, asked_at = record.get("form"), record.get("asked_at")
         is_question = isinstance(form, str) and len(form.encode()) <= limits.FORM_BYTES_MAX and is_natural(asked_at)
     except (OSError, ValueError):
@@ -149,9 +149,7 @@ def _conclude(directory: str, key: str, text: str) -> None:
     try:
         write_record(draft, {"answer": text})
         sync(draft)
-        os.link(draft, os.path.join(directory, f"{key}.answer"))
-    except FileExistsError:
-        pass
+        link(draft, os.path.join(directory, f"{key}.answer"))
     finally:
         _unlink(draft)
     sync(directory)

@@ -4,7 +4,7 @@ import os
 
 from . import limits
 from .capabilities import Report
-from .job_files import is_natural, read_foreign_record, write_record
+from .job_files import is_natural, read_record, write_record
 
 _WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.REPORT_TEXT_BYTES_MAX + limits.RECORD_BYTES
 
@@ -12,7 +12,7 @@ _WRITTEN_BYTES_MAX = limits.ESCAPED_BYTES * limits.REPORT_TEXT_BYTES_MAX + limit
 def read(job: str) -> Report | None:
     """What the job in the directory `job` last said; `None` where it has said nothing, or the file is damaged."""
     try:
-        record = read_foreign_record(_path(job), _WRITTEN_BYTES_MAX)
+        record = read_record(_path(job), _WRITTEN_BYTES_MAX)
         percent, text, at = record.get("percent"), record.get("text"), record.get("at")
         if not (percent is None or is_natural(percent, 100)) or not is_natural(at) or not isinstance(text, str):
             return None

@@ -7,13 +7,14 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from wasmtime import WasmtimeError
 
 from . import config
-from .capabilities import StoreError
+from .capabilities import Store, StoreError
 from .guest import ConfigError, Guest, Program
 from .jobs import SupervisedJobs
 from .server import Server
@@ -25,10 +26,7 @@ MIB = 1024 * 1024
 
 def main() -> None:
     """Serve one client over standard input and output, until it closes the stream."""
-    parser = _parser()
-    options = parser.parse_args()
-    if options.component is None:
-        parser.error("name the component's file with --component or $BACKBURNER_COMPONENT")
+    options = parsed()
     # Before anything else can print.
     streams = take_streams()
     try:
@@ -37,11 +35,29 @@ def main() -> None:
         sys.exit(f"backburner: cannot serve: {error}")
 
 
-async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
+def parsed() -> argparse.Namespace:
+    """What the command line says; ends the process where it is wrong."""
+    parser = _parser()
+    options = parser.parse_args()
+    if options.component is None:
+        parser.error("name the component's file with --component or $BACKBURNER_COMPONENT")
+    return options
+
+
+def assembled(options: argparse.Namespace, make_store: Callable[[Path], Store]) -> tuple[Guest, SupervisedJobs]:
+    """The component as the command line wants it, and its jobs.
+
+    `make_store` opens the store in the data directory. It is not called for a component that brings its own.
+    """
     data = _private(options.data_dir)
-    store = SqliteStore(data / "store.sqlite3")
+    program = Program(options.component, cache_directory())
+    store = make_store(data) if program.imports_store else None
     jobs = SupervisedJobs(data)
-    guest = Guest(Program(options.component, cache_directory()), store, jobs, _members(options))
+    return Guest(program, store, jobs, _members(options)), jobs
+
+
+async def _serve(options: argparse.Namespace, streams: tuple[int, int]) -> None:
+    guest, jobs = assembled(options, lambda data: SqliteStore(data / "store.sqlite3"))
     reading, writing = streams
     await Server(guest, jobs, (Input(reading, options.max_message_bytes), Output(writing))).run()
 

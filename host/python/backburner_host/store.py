@@ -38,9 +38,13 @@ class SqliteStore:
         _create(path)
         with _errors():
             self._db = sqlite3.connect(path, timeout=limits.STORE_BUSY_SECONDS, isolation_level=None)
-            _use_log(self._db)
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._prepare()
+            try:
+                _use_log(self._db)
+                self._db.execute("PRAGMA synchronous = FULL")
+                self._prepare()
+            except BaseException:
+                self._db.close()
+                raise
 
     def close(self) -> None:
         """Let go of the file."""

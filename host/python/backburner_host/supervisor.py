@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from . import limits, processes
 from .clock import monotonic_ms, now_ms
-from .job_files import DATA_VARIABLE, TASK_VARIABLE, JobFiles
+from .job_files import DATA_VARIABLE, TASK_VARIABLE, JobFiles, is_loss
 from .life import KILL, TERMINATE, WAIT, Life
 from .output import Recorder
 
@@ -43,6 +43,9 @@ def main(path: str, job_id: str, alive: int) -> None:
     try:
         _detach(alive)
         _accompany(files, job_id)
+        # Before the system closes `control`: who sees this held and nobody who reads that takes the files for changed.
+        os.close(alive)
+        os._exit(0)
     except BaseException as error:
         files.log(f"the supervisor failed: {error!r}")
         raise
@@ -85,20 +88,24 @@ def _accompany(files: JobFiles, job_id: str) -> None:
         try:
             command = _spawn(job_id, spec, data=os.path.dirname(os.path.dirname(files.path)))
         except (OSError, ValueError) as error:
-            outcome["end"] = {"not-started": {"detail": _explain(error, spec)}}
+            outcome["end"] = {"not-started": {"detail": _explain(error, spec)[: limits.DETAIL_CHARS]}}
         else:
             watch.run(command, spec["stdin"].encode())
             outcome |= {"end": watch.end, "stopped": watch.stopped, "leftovers": watch.leftovers}
     outcome["ended_at"] = now_ms()
     outcome["duration_ms"] = monotonic_ms() - origin["monotonic_ms"]
-    _conclude(files, outcome, recorder)
+    conclude(files, outcome, recorder)
 
 
-def _conclude(files: JobFiles, outcome: dict, recorder: Recorder) -> None:
+def conclude(files: JobFiles, outcome: dict, recorder: Recorder) -> None:
     """Write the outcome, whatever it takes: room is made from output, and what fails is tried again."""
+    # An outcome would survive a power failure, and so has what it counts as kept.
+    recorder.sync()
     while True:
         outcome |= {"output_bytes": recorder.written_bytes, "dropped_bytes": recorder.dropped_bytes}
         try:
+            # One that is there was written by the job, but for a loss: some of us may have taken this process for dead.
+            files.discard_outcome(is_loss)
             return files.conclude(outcome)
         except FileNotFoundError:
             # Somebody deleted the whole directory: there is nobody left to tell.
@@ -173,7 +180,8 @@ class _Watch:
         self._selector = selectors.DefaultSelector()
         self._is_asked = False
         self._is_told_to_end = False
-        self._listen(files.open_control(), self._asked)
+        self._control = files.open_control()
+        self._listen(self._control, self._asked)
         self._listen(self._signals(), _empty)
 
     @property
@@ -197,9 +205,9 @@ class _Watch:
         self.end = self._family.end()
 
     def _record(self, pid: int) -> None:
-        seen = processes.look(pid)
         try:
-            self._files.record_command(pid, seen.start_ticks if seen else 0)
+            seen = processes.look(pid)
+            self._files.record_command(pid, seen.start_ticks if seen else 0, os.fstat(self._control).st_ino)
         except OSError:
             # On a full disk it is not recorded: what is left of a lost job is found by its environment too.
             pass
@@ -381,7 +389,11 @@ class _Family:
 
 
 def _descendants() -> list[processes.Seen]:
-    return processes.descendants([os.getpid()])
+    try:
+        return processes.descendants([os.getpid()])
+    except OSError:
+        # Where they are not listed, or cannot be now: the group is signalled in any case, and the killing is repeated.
+        return []
 
 
 def _signal_name(number: int) -> str:

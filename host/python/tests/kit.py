@@ -1,7 +1,7 @@
 """Drives the host conformance kit, a component that checks any store and jobs against the promises of the WIT.
 
-`python -m tests.kit KIT CACHE DIRECTORY METHOD TEXT` is a process of its own that calls this method of `Kit`, says on its
-standard output how far the check has come, and ends as a crash would.
+`python -m tests.kit KIT CACHE DIRECTORY METHOD TEXT` is a process of its own that calls this method of `Kit`, says on
+its standard output how far the check has come, and ends as a crash would.
 """
 
 import json
@@ -33,7 +33,7 @@ from backburner_host.store import SqliteStore
 POLL_SECONDS = 0.02
 
 LASTING = frozenset(["lasting-store", "lasting-jobs"])
-"""What a check needs that may have the host begin again."""
+"""Each of these is a need of every check that may want a restart."""
 
 SCRIPTS = {"KIT_ASK": 'ask "$1" --text', "KIT_PROGRESS": 'progress "$1" "$2"'}
 """The scripts of the need `questions`: the variable that names each to the jobs, and what it does with this program."""
@@ -59,7 +59,7 @@ class LastingHost:
 
 
 def _give_script(directory: Path, variable: str, command: str) -> None:
-    """Write a script, and name it to the jobs. The processes of a crowd do so at the same time."""
+    """Write a script, and name it to the jobs. The processes of checks and crowds do so at the same time."""
     top = shlex.quote(str(Path(__file__).resolve().parent.parent))
     line = f"exec env PYTHONPATH={top} {shlex.quote(sys.executable)} -m backburner_host {command}\n"
     path = directory / variable
@@ -92,7 +92,7 @@ class Kit:
     """The kit, compiled."""
 
     def __init__(self, path: str, cache: Path):
-        """Compile the kit, or take it from `cache`, as the processes of a crowd do."""
+        """Compile the kit, or take it from `cache`, as the processes of checks and crowds do."""
         self._words = [sys.executable, "-m", "tests.kit", path, str(cache)]
         self._program = Program(Path(path), cache)
 
@@ -145,11 +145,12 @@ class Kit:
         return getattr(self, method)(host, text)
 
     def _apart(self, host: LastingHost, method: str, text: str) -> Variant:
-        """What a method says in a process of its own, which has ended afterwards."""
+        """What a method says in a process of its own, which has ended afterwards as a crash would end it."""
         words = [*self._words, str(host.directory), method, text]
         top = Path(__file__).resolve().parent.parent
         process = subprocess.run(words, cwd=top, capture_output=True, check=False)
-        if not process.stdout:
+        # One that came to its end in good order may have done what a host that is killed does not.
+        if not process.stdout or process.returncode != -signal.SIGKILL:
             return _failed(f"a process of the check failed: {process.stderr.decode()}")
         tag, payload = json.loads(process.stdout)
         return Variant(tag, SimpleNamespace(**payload))

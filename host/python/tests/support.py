@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,8 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from backburner_host import processes
 from backburner_host.capabilities import Jobs, Outcome, Spec
 from backburner_host.guest import Program
+from backburner_host.job_files import JobFiles
+from backburner_host.jobs import SupervisedJobs
 from backburner_host.serve import cache_directory
 
 PATIENCE_SECONDS = 60
@@ -118,6 +122,66 @@ class DirectoryCase(unittest.TestCase):
         gate = Gate(self.directory / f"gate-{name}")
         self.addCleanup(gate.close)
         return gate
+
+
+class JobsCase(DirectoryCase):
+    """A test with supervised jobs in a directory of its own."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.jobs = SupervisedJobs(self.directory)
+
+    def start(self, command: str | list[str], **others: object) -> str:
+        """Start a job, and give its name."""
+        id = new_id()
+        self.jobs.start(id, spec(command, **others))
+        return id
+
+    def run_job(self, command: str | list[str], **others: object) -> Outcome:
+        """Start a job and wait for its end."""
+        return ended(self.jobs, self.start(command, **others))
+
+    def files(self, id: str) -> Path:
+        """The directory of a job."""
+        return self.directory / "jobs" / id
+
+    def wait_for_file(self, name: str) -> Path:
+        """A file that a job writes, when there is something in it."""
+        path = self.directory / name
+        until(f"the job to write {name}", lambda: path.exists() and path.read_text())
+        return path
+
+    def command(self, id: str) -> int:
+        """The process id of a job's command, when it was executed."""
+        record = self.files(id) / "command.json"
+        until("the command to be executed", record.exists)
+        return until("its record", lambda: _json(record))["content"]["pid"]
+
+    def supervisor(self, id: str) -> int:
+        """The process id of a job's supervisor: the parent of its command."""
+        supervisor = processes.look(self.command(id)).parent
+        # What a test kills is never the first process, nor all of them.
+        assert supervisor > 1, supervisor
+        return supervisor
+
+    def wait_for_all_of(self, id: str) -> None:
+        """Wait until a job has ended and its supervisor, too, which has more to do in its last instant."""
+        ended(self.jobs, id)
+        until("its supervisor to be gone", lambda: not processes.has_supervisor(id))
+
+    def kill_supervisor(self, id: str) -> int:
+        """Kill a job's supervisor and wait for its end. Gives the process id of the job's command."""
+        pid = self.command(id)
+        os.kill(self.supervisor(id), signal.SIGKILL)
+        until("its supervisor to be gone", lambda: not JobFiles(str(self.files(id))).is_alive())
+        return pid
+
+
+def _json(path: Path) -> dict | None:
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        return None
 
 
 PROGRAM = ("-m", "backburner_host")

@@ -1,48 +1,26 @@
-"""Supervised jobs, where the conformance kit does not reach: dead supervisors, damaged files, signals, time."""
+"""Supervised jobs, where the conformance kit does not reach: dead supervisors, signals, time, lengths."""
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
 from unittest import mock
 
-from backburner_host import processes
-from backburner_host.capabilities import Exited, JobsFailure, Lost, NotStarted, Outcome, Progress, Signalled, StartError
+from backburner_host import processes, supervisor
+from backburner_host.capabilities import Exited, JobsFailure, Lost, NotStarted, Progress, Signalled, StartError
 from backburner_host.job_files import JobFiles
-from backburner_host.jobs import SupervisedJobs
+from backburner_host.output import Recorder
 
-from .support import PATIENCE_SECONDS, DirectoryCase, ended, new_id, spec, until
+from .support import PATIENCE_SECONDS, JobsCase, ended, new_id, spec, until
 
 
-class Jobs(DirectoryCase):
-    """Jobs in a directory of their own."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.jobs = SupervisedJobs(self.directory)
-
-    def start(self, command: str | list[str], **others: object) -> str:
-        id = new_id()
-        self.jobs.start(id, spec(command, **others))
-        return id
-
-    def run_job(self, command: str | list[str], **others: object) -> Outcome:
-        return ended(self.jobs, self.start(command, **others))
-
-    def wait_for_file(self, name: str) -> Path:
-        path = self.directory / name
-        until(f"the job to write {name}", lambda: path.exists() and path.read_text())
-        return path
-
-    def supervisor(self, id: str) -> int:
-        """The process id of a job's supervisor: the parent of its command."""
-        files = self.directory / "jobs" / id / "command.json"
-        until("the command to be executed", files.exists)
-        command = until("its record", lambda: _json(files))["content"]
-        return processes.look(command["pid"]).parent
+class Jobs(JobsCase):
+    """Jobs that nobody damages."""
 
     def test_a_command_ends_as_it_says(self) -> None:
         self.assertEqual(self.run_job("exit 3").end, Exited(3))
@@ -56,6 +34,8 @@ class Jobs(DirectoryCase):
         end = self.run_job(["backburner-no-such-program"]).end
         self.assertIsInstance(end, NotStarted)
         self.assertIn("backburner-no-such-program", end.detail)
+        # Written twice, it would be longer than an outcome that is read.
+        self.assertIsInstance(self.run_job(["x" * (9 << 20)]).end, NotStarted)
 
     def test_a_job_has_the_default_signals_and_no_descriptor_of_its_server(self) -> None:
         with open(self.directory / "leaked", "w") as file:
@@ -96,118 +76,13 @@ class Jobs(DirectoryCase):
 
     def test_a_job_of_another_boot_is_lost_with_the_machine(self) -> None:
         id = self.start("exit 0")
-        ended(self.jobs, id)
+        self.wait_for_all_of(id)
         files = self.directory / "jobs" / id
         (files / "outcome.json").unlink()
         record = json.loads((files / "spec.json").read_text())
         record["content"]["origin"]["boot_id"] = "another"
         (files / "spec.json").write_text(json.dumps(record))
         self.assertEqual(self.jobs.inspect(id).end, Lost("machine"))
-
-    def test_a_job_whose_files_were_damaged_is_told_from_one_whose_supervisor_was_killed(self) -> None:
-        files = self.directory / "jobs"
-        for damage in (
-            lambda id: (files / id / "spec.json").write_text("nonsense"),
-            lambda id: (files / id / "spec.json").write_text("[]"),
-            lambda id: (files / id / "spec.json").write_text("null"),
-            lambda id: (files / id / "spec.json").write_text('{"format":1,"content":{"origin":null}}'),
-            lambda id: (files / id / "spec.json").write_text('{"format":1,"content":{"origin":{"started_at":"x"}}}'),
-            lambda id: (files / id / "alive").unlink(),
-        ):
-            id = self.start("sleep 100")
-            os.kill(self.supervisor(id), signal.SIGKILL)
-            until("its supervisor to be gone", lambda id=id: not JobFiles(str(files / id)).is_alive())
-            damage(id)
-            self.assertEqual(ended(self.jobs, id).end, Lost("files"))
-
-    def test_whatever_a_lost_job_left_beside_its_output_it_ends_and_can_be_deleted(self) -> None:
-        files = self.directory / "jobs"
-        for damage in (
-            lambda job: shutil.copy(job / "out-0", job / "out-1"),
-            lambda job: shutil.copy(job / "out-0", job / ("out-" + "9" * 20)),
-            lambda job: os.truncate(job / "out-0", 1 << 40),
-            lambda job: (job / "out--7").touch(),
-            lambda job: (job / "out-x").touch(),
-            lambda job: (job / "out-7").symlink_to("out-7"),
-            lambda job: (job / "command.json").write_text('{"format":1,"content":{}}'),
-        ):
-            id = self.start("echo abc; exec sleep 100")
-            supervisor, out = self.supervisor(id), files / id / "out-0"
-            until("its output", lambda out=out: out.exists() and out.read_text() == "abc\n")
-            pid = json.loads((files / id / "command.json").read_text())["content"]["pid"]
-            damage(files / id)
-            self.assertIsInstance(self.jobs.inspect(id), Progress)
-            os.kill(supervisor, signal.SIGKILL)
-            self.assertEqual(ended(self.jobs, id).end, Lost("supervisor"))
-            self.assertIsNone(processes.look(pid))
-            self.jobs.forget(id)
-            self.assertIsNone(self.jobs.inspect(id))
-
-    def test_a_job_whose_outcome_was_damaged_is_lost_with_its_files(self) -> None:
-        for damage in ("", "nonsense", "[]", "{}", '{"format":1}', '{"format":1,"content":{"end":{"exited":{}}}}'):
-            id = self.start("exit 0")
-            ended(self.jobs, id)
-            (self.directory / "jobs" / id / "outcome.json").write_text(damage)
-            self.assertEqual(self.jobs.inspect(id).end, Lost("files"), damage)
-            self.jobs.forget(id)
-            self.assertIsNone(self.jobs.inspect(id))
-
-    def test_an_outcome_with_other_members_than_it_has_is_damaged(self) -> None:
-        id = self.start("exit 0")
-        ended(self.jobs, id)
-        file = self.directory / "jobs" / id / "outcome.json"
-        whole = json.loads(file.read_text())
-        for wrong in (
-            {"ended_at": -1},
-            {"stopped": "nonsense"},
-            {"leftovers": [{"pid": -7, "command": "x"}]},
-            {"leftovers": [None]},
-            {"end": {"exited": {"code": 256}}},
-            {"end": {"exited": {}}},
-            {"end": {"signalled": {"signal": 9, "core_dumped": False}}},
-            {"end": {"lost": {"kind": "nonsense"}}},
-            {"end": {"nonsense": {}}},
-            {"more": 1},
-        ):
-            file.write_text(json.dumps(whole | {"content": whole["content"] | wrong}))
-            self.assertEqual(self.jobs.inspect(id).end, Lost("files"), wrong)
-
-    def test_whatever_is_put_in_the_place_of_a_request_to_stop_is_one(self) -> None:
-        for put in (lambda stop: stop.symlink_to("nonsense"), lambda stop: stop.touch()):
-            id = self.start("sleep 100")
-            self.supervisor(id)
-            put(self.directory / "jobs" / id / "stop")
-            state = self.jobs.inspect(id)
-            # Its supervisor may have been about to look for one.
-            self.assertEqual(state.stopping if isinstance(state, Progress) else state.stopped, "cancelled")
-            self.jobs.stop(id, "expired")
-            self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
-
-    def test_an_outcome_that_only_a_newer_version_can_read_is_left_to_it(self) -> None:
-        id = self.start("exit 3")
-        ended(self.jobs, id)
-        file = self.directory / "jobs" / id / "outcome.json"
-        file.write_text(file.read_text().replace('"format": 1', '"format": 2'))
-        with self.assertRaisesRegex(JobsFailure, "has format 2"):
-            self.jobs.inspect(id)
-        file.write_text(file.read_text().replace('"format": 2', '"format": 1'))
-        self.assertEqual(self.jobs.inspect(id).end, Exited(3))
-
-    def test_a_job_whose_record_was_damaged_while_it_runs_is_told_and_ends_as_its_supervisor_says(self) -> None:
-        id = self.start(f"read _ < {(gate := self.gate())}; exit 3")
-        self.supervisor(id)
-        spec_file = self.directory / "jobs" / id / "spec.json"
-        started_at = self.jobs.inspect(id).started_at
-        for damage in ("nonsense", "[]", "null"):
-            spec_file.write_text(damage)
-            first = self.jobs.inspect(id)
-            self.assertAlmostEqual(first.started_at, started_at, delta=60_000)
-            second = until(
-                "time to pass", lambda past=first: (it := self.jobs.inspect(id)).running_ms > past.running_ms and it
-            )
-            self.assertEqual(second.started_at, first.started_at)
-        gate.open()
-        self.assertEqual(ended(self.jobs, id).end, Exited(3))
 
     def test_a_command_that_cannot_be_recorded_runs_all_the_same(self) -> None:
         furnish = JobFiles.furnish
@@ -286,9 +161,58 @@ class Jobs(DirectoryCase):
         asyncio.run(wait())
         self.assertEqual(self.jobs.inspect(id).end, Exited(9))
 
+    def test_waiting_for_an_end_that_cannot_be_awaited_leaves_no_descriptor(self) -> None:
+        id = self.start("sleep 100")
+        self.supervisor(id)
 
-def _json(path: Path) -> dict | None:
-    try:
-        return json.loads(path.read_text())
-    except ValueError:
-        return None
+        async def wait() -> None:
+            with mock.patch.object(asyncio.get_running_loop(), "add_reader", side_effect=OSError("no room")):
+                await self.jobs.ended(id)
+
+        before = len(os.listdir("/proc/self/fd"))
+        with self.assertRaisesRegex(OSError, "no room"):
+            asyncio.run(wait())
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
+        self.jobs.stop(id, "cancelled")
+        ended(self.jobs, id)
+
+    def test_a_spec_of_two_mebibytes_is_carried_out_whatever_is_in_it(self) -> None:
+        self.assertEqual(self.run_job("cat", stdin="\x01" * (2 << 20)).output_bytes, 2 << 20)
+
+    def test_a_spec_that_nobody_would_read_is_refused_and_leaves_nothing(self) -> None:
+        id = new_id()
+        with self.assertRaisesRegex(StartError, "16777216 are the most; pass what is long in a file") as caught:
+            self.jobs.start(id, spec("cat", stdin="x" * (16 << 20)))
+        self.assertEqual(caught.exception.kind, "bad-spec")
+        self.assertIsNone(self.jobs.inspect(id))
+        self.assertEqual(os.listdir(self.directory / "jobs"), [".workshop"])
+        self.assertEqual(os.listdir(self.directory / "jobs" / ".workshop"), [])
+
+    def test_an_outcome_is_written_when_the_output_that_it_counts_is_on_the_disk(self) -> None:
+        recorder = Recorder(str(self.directory), 1 << 20)
+        recorder.record(0, b"abc")
+        files, synced = JobFiles(str(self.directory)), []
+        outcome = {"started_at": 1, "ended_at": 2, "end": {"exited": {"code": 0}}}
+
+        def note(descriptor: int) -> None:
+            synced.append(re.sub("-[0-9].*", "", Path(os.readlink(f"/proc/self/fd/{descriptor}")).name))
+
+        with mock.patch("os.fsync", note):
+            supervisor.conclude(files, outcome, recorder)
+        self.assertEqual(synced[:3], ["out", "idx", "outcome"])
+
+    def test_output_that_the_disk_refuses_is_not_counted_as_kept(self) -> None:
+        id = self.start("echo abc; exec sleep 100")
+        out = self.files(id) / "out-0"
+        until("its output", lambda: out.exists() and out.read_text() == "abc\n")
+        self.kill_supervisor(id)
+        fsync = os.fsync
+
+        def refuse(descriptor: int) -> None:
+            if os.readlink(f"/proc/self/fd/{descriptor}") == str(out):
+                raise OSError(errno.EIO, "as of a broken disk")
+            fsync(descriptor)
+
+        with mock.patch("os.fsync", refuse):
+            outcome = ended(self.jobs, id)
+        self.assertEqual((outcome.output_bytes, outcome.dropped_bytes), (4, 4))

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import string
 import subprocess
 import sys
 import threading
@@ -120,6 +121,10 @@ class Asking(DirectoryCase):
             (key,) = server.asked(id)
             server.answer(id, key, {"action": "accept", "content": {"answer": "a"}})
             self.assertIn("ended with 125", server.text(id), streams)
+            if streams == ">&-":
+                self.assertIn("standard output is closed", server.text(id))
+            if streams == "> /dev/full":
+                self.assertIn("No space left", server.text(id))
 
     def test_a_question_is_withdrawn_when_its_asker_ends(self) -> None:
         server, gate = self.server(), self.gate()
@@ -290,6 +295,23 @@ class Forms(unittest.TestCase):
         for wrong in ("a:x=1|x=2", "a:x|", "a:x|=y", "a:x| ", "a:x|\u200by", "a\u200b:text", " :text"):
             with self.subTest(wrong), self.assertRaises(ValueError):
                 form.named(wrong)
+        for wrong in (
+            "a=b",
+            " a",
+            "a ",
+            "\u00a0a",
+            "a\u00a0b",
+            "a\u3164b",
+            "\uffa0",
+            "a\u00adb",
+            "a\nb",
+            "a–b",
+            "a\ufe0f",
+        ):
+            with self.subTest(wrong), self.assertRaisesRegex(ValueError, "letters, digits, blanks"):
+                form.named(f"{wrong}:text")
+        for right in ("my name", "größe-名前_2", string.punctuation.replace("=", "").replace(":", ""), "٣", "a" * 100):
+            self.assertEqual(form.named(f"{right}:text").name, right)
         form.named("a:👩\u200d🚀|b:Who")
         for message in ("", " \n", "\u0007", "\u200b\u2028"):
             with self.subTest(message), self.assertRaisesRegex(ValueError, "give a message"):

@@ -1,6 +1,7 @@
 """The SQLite store, where the conformance kit does not reach: several processes, and files that cannot be used."""
 
 import multiprocessing
+import os
 import stat
 from pathlib import Path
 
@@ -70,3 +71,17 @@ class Store(DirectoryCase):
         SqliteStore(path)._db.execute("PRAGMA user_version = 99")
         with self.assertRaisesRegex(StoreError, "schema 99"):
             SqliteStore(path)
+
+    def test_a_store_that_cannot_be_opened_leaves_no_descriptor(self) -> None:
+        path = self.directory / "store"
+        store = SqliteStore(path)
+        store._db.execute("PRAGMA user_version = 99")
+        store.close()
+        try:
+            SqliteStore(path)
+        except StoreError as error:
+            # As long as the error is known, nothing of where it comes from is collected.
+            opened = [os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+            self.assertEqual([it for it in opened if str(path) in it], [], error)
+        else:
+            self.fail("it was opened")

@@ -62,11 +62,13 @@ fn follow_showing(
         let open = question::keys(&task.whole);
         if !open.is_subset(&told) {
             progress.clear();
-            // In a line of its own, since it is to be copied.
-            let how = format!("{}; answer by: {answer_command}", task.message());
-            let details = question::details(&task.whole);
-            let lines: Vec<String> = [Some(how), details].into_iter().flatten().collect();
-            terminal::say(&lines.join("\n"));
+            let details = question::details(&task.whole).map(|it| format!("\n{it}"));
+            // In one piece, so that nothing of another process comes between.
+            terminal::say(&format!(
+                "{}; answer by: {answer_command}{}",
+                task.message(),
+                details.unwrap_or_default()
+            ));
             progress.said(&task.message());
             told.extend(open);
         }

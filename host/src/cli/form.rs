@@ -385,7 +385,8 @@ fn named(text: &str) -> Result<Named, String> {
     };
     if !is_name(name) {
         return Err(format!(
-            "--field {text:?} needs a name of 1 to 100 characters without `=`, which neither begins nor ends with a blank"
+            "--field {text:?} needs a name of 1 to 100 letters, digits, blanks and other characters of ASCII, without `=`, \
+             which neither begins nor ends with a blank"
         ));
     }
     Ok(Named {
@@ -398,11 +399,13 @@ fn named(text: &str) -> Result<Named, String> {
     })
 }
 
-/// Whether a person can say this name behind `--set`, and see where it begins and ends.
+/// Whether a person can say this name behind `--set`, and see where it begins and ends. The server asks nobody for a name
+/// in which something does not show.
 fn is_name(name: &str) -> bool {
+    let shows = |it: char| it.is_alphanumeric() || it.is_ascii_punctuation() || it == ' ';
     (1..=100).contains(&name.chars().count())
         && name.trim() == name
-        && !name.contains(|it: char| it.is_control() || it == '=')
+        && name.chars().all(|it| shows(it) && it != '=')
 }
 
 fn read_default(field: &Field, text: &str) -> Result<Json, String> {

@@ -39,12 +39,13 @@ pub(super) fn field(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads what a person calls a task, without blanks around it, which nobody would see in what is said of the task. A line
-/// break is no blank: with one these are two lines.
+/// Reads what a person calls a task, without blanks around it, which nobody would see in what is said of the task. What
+/// moves the cursor elsewhere is no blank.
 pub(super) fn label(text: &str) -> Result<String, String> {
-    let text = text.trim_matches(|it: char| it.is_whitespace() && !['\n', '\r'].contains(&it));
+    let moves = |it: char| it.is_control() || ['\u{2028}', '\u{2029}'].contains(&it);
+    let text = text.trim_matches(|it: char| it.is_whitespace() && !moves(it));
     let is_short = text.chars().count() <= LABEL_CHARS;
-    if text.is_empty() || text.contains(char::is_control) || !is_short {
+    if text.is_empty() || text.contains(moves) || !is_short {
         return Err(format!(
             "give one line of 1 to {LABEL_CHARS} characters, and not only blanks"
         ));
@@ -192,7 +193,18 @@ mod tests {
         label(&long(100)).expect("it is just short enough");
         assert_eq!(label("  x y "), Ok("x y".to_owned()));
         assert_eq!(label("\u{3000}x\u{a0}"), Ok("x".to_owned()));
-        for wrong in ["", " ", "a\nb", "a\n", "\na", &long(101)] {
+        for wrong in [
+            "",
+            " ",
+            "a\nb",
+            "a\n",
+            "\na",
+            "\ta",
+            "a\u{b}",
+            "a\u{85}",
+            "\u{2028}a",
+            &long(101),
+        ] {
             label(wrong).expect_err(wrong);
         }
         key(&long(256)).expect("it is just short enough");

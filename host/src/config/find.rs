@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::Error;
-use crate::environment::variable;
+use crate::environment::{home, variable};
 
 /// The variable that names the file where no option does.
 pub const VARIABLE: &str = "BACKBURNER_CONFIG";
@@ -65,7 +65,7 @@ impl Surroundings {
             variable: variable(VARIABLE),
             // Where it is gone there is nothing in it.
             working: env::current_dir().ok(),
-            home: env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+            home: home(),
             config_home: variable("XDG_CONFIG_HOME"),
             user: rustix::process::geteuid().as_raw(),
         }

@@ -49,10 +49,15 @@ impl Source {
     pub fn new(file: Option<PathBuf>, options: Map<String, Value>) -> Self {
         let mut defaults = Map::new();
         let directory = file.as_deref().and_then(Path::parent);
-        let directory = directory.and_then(Path::to_str);
-        // Without it the component refuses what is relative to it, and says so.
-        if let Some(directory) = directory.filter(|it| !it.contains(char::is_control)) {
-            defaults.insert("baseDirectory".to_owned(), directory.into());
+        for (member, path) in [
+            // Without it the component refuses what is relative to it, and says so.
+            ("baseDirectory", directory),
+            ("configurationFile", file.as_deref()),
+        ] {
+            let text = path.and_then(Path::to_str);
+            if let Some(text) = text.filter(|it| !it.contains(char::is_control)) {
+                defaults.insert(member.to_owned(), text.into());
+            }
         }
         Self {
             file,

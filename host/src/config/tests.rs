@@ -30,7 +30,7 @@ fn refused(at: &str) -> BadConfig {
 fn options_win_over_the_file_and_the_file_over_defaults() {
     let (directory, path) = file("graceMs = 1\nsyncLimitMs = 2\nshowCommand = 's'\n");
     let source = Source::new(
-        Some(path),
+        Some(path.clone()),
         options(&json!({"graceMs": 3, "directLimitMs": 4})),
     );
     let mut loaded = source.load().expect("it is right");
@@ -39,7 +39,7 @@ fn options_win_over_the_file_and_the_file_over_defaults() {
     let found: Value = serde_json::from_str(&loaded.json()).expect("it is JSON");
     let expected = json!({
         "graceMs": 3, "syncLimitMs": 2, "directLimitMs": 4, "showCommand": "s", "outputLimitBytes": 4096,
-        "baseDirectory": directory.path(),
+        "baseDirectory": directory.path(), "configurationFile": path,
     });
     assert_eq!(found, expected);
 }

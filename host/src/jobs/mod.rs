@@ -68,6 +68,7 @@ pub use supervised::SupervisedJobs;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -142,4 +143,35 @@ pub trait Jobs: Send + Sync {
     /// # Panics
     /// Where it is polled outside a tokio runtime whose I/O and time are enabled.
     fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
+}
+
+/// The same jobs for several servers, or for whoever looks at them beside one.
+impl<J: Jobs + ?Sized> Jobs for Arc<J> {
+    fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError> {
+        (**self).start(id, spec)
+    }
+
+    fn stop(&self, id: Uuid, reason: StopReason) -> Result<(), Failure> {
+        (**self).stop(id, reason)
+    }
+
+    fn inspect(&self, id: Uuid) -> Result<State, Failure> {
+        (**self).inspect(id)
+    }
+
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        (**self).answer(id, key, answer)
+    }
+
+    fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
+        (**self).read(id, offset, limit)
+    }
+
+    fn forget(&self, id: Uuid) -> Result<(), Failure> {
+        (**self).forget(id)
+    }
+
+    fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        (**self).ended(id)
+    }
 }

@@ -70,6 +70,17 @@ impl SupervisedJobs {
         Ok(opened)
     }
 
+    /// Whether a data directory has any job, as far as can be seen.
+    pub(crate) fn has_any(data: &Dir) -> bool {
+        let Ok(jobs) = data.open_dir(JOBS) else {
+            return false;
+        };
+        let names = jobs.entries().into_iter().flatten().flatten();
+        names
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .any(|name| Uuid::try_parse(&name).is_ok())
+    }
+
     /// Deletes what other processes left in the workshop and cannot be at work on any more. What cannot be looked at
     /// or deleted stays: it is in nobody's way.
     fn tidy(&self, now: SystemTime) {

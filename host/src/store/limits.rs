@@ -48,3 +48,7 @@ pub(super) const IDLE_CONNECTIONS_MAX: usize = 4;
 /// The page cache of one connection, in KiB: enough for the inner nodes of a store of a million keys,
 /// and little enough that all idle connections together stay within 4 MiB.
 pub(super) const CACHE_KIB: u32 = 1024;
+
+/// How much room is kept for what a task needs that is there, on a disk that is full: more than the greatest commit takes
+/// in SQLite's log, and the log's index.
+pub(super) const RESERVE_BYTES: usize = 2 << 20;

@@ -10,6 +10,8 @@ mod limits;
 mod memory;
 mod sqlite;
 
+use std::sync::Arc;
+
 pub use error::{Cause, Error, OpenError};
 pub(crate) use limits::PATIENT_COMMITS;
 pub use limits::{CHANGES_MAX, KEY_BYTES_MAX, SCAN_BYTES_MAX, SCAN_ENTRIES_MAX, VALUE_BYTES_MAX};
@@ -46,6 +48,25 @@ pub trait Store: Send + Sync {
     ///
     /// Whatever was committed is there without this too. Calls after it may fail. Does nothing by default.
     fn close(&self) {}
+}
+
+/// One store for several servers, or for whoever looks at it beside one.
+impl<S: Store + ?Sized> Store for Arc<S> {
+    fn get(&self, key: &str) -> Result<Option<Versioned>, Error> {
+        (**self).get(key)
+    }
+
+    fn scan(&self, prefix: &str, after: Option<&str>, limit: u32) -> Result<Vec<Entry>, Error> {
+        (**self).scan(prefix, after, limit)
+    }
+
+    fn commit(&self, changes: &[Change]) -> Result<(), Error> {
+        (**self).commit(changes)
+    }
+
+    fn close(&self) {
+        (**self).close();
+    }
 }
 
 /// A value and the writing that it came from.

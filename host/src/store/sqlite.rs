@@ -8,6 +8,7 @@ mod group;
 mod lock;
 mod pool;
 mod presence;
+mod reserve;
 mod schema;
 mod statement;
 mod wal;
@@ -24,10 +25,12 @@ pub(crate) use self::file::can_be_store;
 use self::group::{Group, Leader, Turn, Waiting};
 use self::pool::Pool;
 use self::presence::Files;
+use self::reserve::Reserve;
+use self::schema::Unusable;
 use self::statement::Transaction;
 use super::check::{self, Page};
 use super::limits::BUSY_TIMEOUT;
-use super::{Cause, Change, Entry, Error, OpenError, Store, Versioned};
+use super::{Cause, Change, Entry, Error, Expectation, OpenError, Store, Versioned};
 
 /// A store in a file. One value serves all threads of a process.
 #[derive(Debug)]
@@ -35,6 +38,7 @@ pub struct SqliteStore {
     pool: Pool,
     group: Group,
     files: Files,
+    reserve: Reserve,
     /// How long a commit waits for another process's lock.
     patience: Duration,
 }
@@ -43,7 +47,8 @@ impl SqliteStore {
     /// Opens the store at `path`, and creates it where there is none, readable by its owner alone.
     ///
     /// The directory has to exist on a local disk: SQLite's log needs memory that processes share. Beside
-    /// the file, SQLite keeps two more, with `-wal` and `-shm` added to the name.
+    /// the file, SQLite keeps two more, with `-wal` and `-shm` added to the name. A third one, with `-reserve`, takes room:
+    /// on a full disk it goes, and a commit that only changes what is there succeeds nevertheless.
     ///
     /// # Errors
     /// [`OpenError`] where the file cannot be created, is a link, another user's or another program's, is damaged, or has
@@ -55,29 +60,57 @@ impl SqliteStore {
         };
         file::create(path)?;
         let pool = Pool::new(path);
-        let files = {
-            let mut connection = pool.take().map_err(unusable)?;
-            schema::prepare(&mut connection).map_err(|error| error.at(path))?;
-            Files::remember(path).map_err(|error| unusable(Error::Other(Arc::new(error))))?
-        };
+        let reserve = Reserve::of(path);
+        let prepare = || -> Result<(), Unusable> { schema::prepare(&mut *pool.take()?) };
+        prepare()
+            .or_else(|error| match error {
+                Unusable::Failed(Error::NoSpace(_)) if reserve.give_up() => prepare(),
+                other => Err(other),
+            })
+            .map_err(|error| error.at(path))?;
+        let files =
+            Files::remember(path).map_err(|error| unusable(Error::Other(Arc::new(error))))?;
+        // Where there is no room for it now, whoever brings something new is told.
+        let _later = reserve.keep();
         Ok(Self {
             pool,
             group: Group::default(),
             files,
+            reserve,
             patience: BUSY_TIMEOUT,
         })
     }
 
     /// Reads on a connection, and sees that it was the store that was read.
-    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
-        let result = self.pool.take().and_then(|connection| read(&connection));
-        match result {
+    fn read<T>(&self, mut read: impl FnMut(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let attempt = || self.pool.take().and_then(|connection| read(&connection));
+        match self.in_need(attempt) {
             Ok(found) => self.files.check_lately().map(|()| found),
             Err(error) => Err(match self.cause(error) {
                 // The log's index has to grow for a reader too. Whoever reads is told of no lack of room.
                 Error::NoSpace(cause) => Error::Other(cause),
                 other => other,
             }),
+        }
+    }
+
+    /// Does something, and where that finds no room, once more with the room that was kept.
+    fn in_need<T>(&self, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+        match attempt() {
+            Err(Error::NoSpace(_)) if self.reserve.give_up() => attempt(),
+            other => other,
+        }
+    }
+
+    /// Sees that there is room left for what becomes of this, where it is something new.
+    fn leave_room(&self, changes: &[Change]) -> Result<(), Error> {
+        if !is_new(changes) {
+            return Ok(());
+        }
+        match self.reserve.keep() {
+            Err(error) if reserve::is_full(&error) => Err(Error::NoSpace(Arc::new(error))),
+            // What else may be in its way is no reason to refuse anything.
+            _ => Ok(()),
         }
     }
 
@@ -148,7 +181,7 @@ impl SqliteStore {
     ) -> Vec<Result<(), Error>> {
         match statement::write(together, batch) {
             Ok(results) => results,
-            Err(error) if batch.len() == 1 => vec![Err(error)],
+            Err(error) if batch.len() == 1 && !is_in_need(&error, batch[0]) => vec![Err(error)],
             Err(_) => batch
                 .iter()
                 .map(|changes| self.write_alone(connection, changes))
@@ -157,9 +190,24 @@ impl SqliteStore {
     }
 
     fn write_alone(&self, connection: &Connection, changes: &[Change]) -> Result<(), Error> {
-        let results = statement::write(self.begin(connection)?, &[changes])?;
+        let attempt = || statement::write(self.begin(connection)?, &[changes]);
+        let results = if is_new(changes) {
+            attempt()?
+        } else {
+            self.in_need(attempt)?
+        };
         results.into_iter().collect()
     }
+}
+
+/// Whether a commit brings something that was not there before. The room that is kept is not for that.
+fn is_new(changes: &[Change]) -> bool {
+    changes.iter().any(|it| it.expect() == Expectation::Absent)
+}
+
+/// Whether a commit failed for want of room that is kept for its like.
+fn is_in_need(error: &Error, changes: &[Change]) -> bool {
+    matches!(error, Error::NoSpace(_)) && !is_new(changes)
 }
 
 impl Store for SqliteStore {
@@ -179,6 +227,7 @@ impl Store for SqliteStore {
         if changes.is_empty() {
             return Ok(());
         }
+        self.leave_room(changes)?;
         match self.group.enter(changes) {
             Turn::Lead(leader) => self.lead(changes, leader),
             Turn::Done(result) => result,

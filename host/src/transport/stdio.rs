@@ -2,6 +2,7 @@
 //!
 //! *Source:* MCP 2026-07-28, Transports, stdio.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -58,42 +60,78 @@ impl Streams {
     }
 }
 
-/// Serves the client until it closes its stream, or this process is asked to end. Jobs go on.
-///
-/// # Errors
-/// Where the system refuses a thread, a timer or a signal handler at the start.
-pub fn serve(pool: Arc<Pool>, streams: Streams, options: Options) -> io::Result<()> {
-    let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
-    let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(Stream(streams.input)));
-    let server = Server::new(pool, workers(), waiting_descriptors())?;
-    let (connection, waiting) = Connection::new(Parts {
-        client: server.client(user()),
-        input: Lines::new(input, options.message_limit_bytes),
-        output: Output::new(Stream(streams.output)),
-        // What is written goes through one stream anyway.
-        sender: Blocking::start(1)?,
-        workers: workers(),
-    });
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()?;
-    // A thread that is stuck in writing to a client that does not read ends with the process.
-    runtime.block_on(async {
-        tokio::spawn(answer_all(Arc::clone(&connection), waiting));
-        let sweeper = server.clone();
-        tokio::spawn(async move { sweeper.sweep_regularly().await });
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        // Last: who fails has answered nothing.
-        connection.start_worker()?;
-        tokio::select! {
-            () = serve_until_closed(&connection, hung_up) => {}
-            _ = terminate.recv() => hurry(&connection).await,
-            _ = interrupt.recv() => hurry(&connection).await,
-        }
-        Ok(())
-    })
+/// Where messages come from.
+type Input = Box<dyn io::BufRead + Send>;
+
+/// All that serving a client needs beside instances of the component: made while those are being loaded.
+pub struct Transport {
+    input: Lines<Input>,
+    output: Output,
+    hung_up: oneshot::Receiver<()>,
+    sender: Blocking,
+    runtime: Runtime,
+    workers: usize,
+}
+
+impl Transport {
+    /// Gets ready to serve the client at the other end of these streams. Reads and writes nothing yet.
+    ///
+    /// # Errors
+    /// Where the system refuses a thread or a timer.
+    pub fn new(streams: Streams, options: Options) -> io::Result<Self> {
+        let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
+        let input: Input = Box::new(BufReader::new(Stream(streams.input)));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()?;
+        Ok(Self {
+            input: Lines::new(input, options.message_limit_bytes),
+            output: Output::new(Stream(streams.output)),
+            hung_up,
+            // What is written goes through one stream anyway.
+            sender: Blocking::start(1)?,
+            runtime,
+            workers: workers(),
+        })
+    }
+
+    /// Serves the client until it closes its stream, or this process is asked to end. Jobs go on.
+    ///
+    /// # Errors
+    /// Where the system refuses a thread or a signal handler at the start.
+    pub fn serve(self, pool: Arc<Pool>) -> io::Result<()> {
+        let server = Server::new(pool, self.workers, waiting_descriptors())?;
+        let (connection, waiting) = Connection::new(Parts {
+            client: server.client(user()),
+            input: self.input,
+            output: self.output,
+            sender: self.sender,
+            workers: self.workers,
+        });
+        // A thread that is stuck in writing to a client that does not read ends with the process.
+        self.runtime.block_on(async {
+            tokio::spawn(answer_all(Arc::clone(&connection), waiting));
+            let sweeper = server.clone();
+            tokio::spawn(async move { sweeper.sweep_regularly().await });
+            let mut terminate = signal(SignalKind::terminate())?;
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            // Last: who fails has answered nothing.
+            connection.start_worker()?;
+            tokio::select! {
+                () = serve_until_closed(&connection, self.hung_up) => {}
+                _ = terminate.recv() => hurry(&connection).await,
+                _ = interrupt.recv() => hurry(&connection).await,
+            }
+            Ok(())
+        })
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transport").finish_non_exhaustive()
+    }
 }
 
 /// Whoever runs this: a client that can start it is the same user.

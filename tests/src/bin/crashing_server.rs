@@ -28,7 +28,7 @@ use backburner::jobs::{
     Failure, Fragment, Jobs, Spec, StartError, State, StopReason, SupervisedJobs,
 };
 use backburner::store::{Change, Entry, Error, SqliteStore, Store, Versioned};
-use backburner::transport::stdio::{self, Options, Streams};
+use backburner::transport::stdio::{Options, Streams, Transport};
 use backburner_tests::{CURSED, CrashPoint, HUGE, HUGE_BYTES, NOISE, Plan, Side, Step, Trouble};
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 use uuid::Uuid;
@@ -77,7 +77,7 @@ fn serve(plan: Plan) -> anyhow::Result<()> {
     let options = Options {
         message_limit_bytes: MESSAGE_LIMIT_BYTES,
     };
-    Ok(stdio::serve(Arc::new(pool), streams, options)?)
+    Ok(Transport::new(streams, options)?.serve(Arc::new(pool))?)
 }
 
 fn supervisor_program(plan: &Plan) -> anyhow::Result<PathBuf> {

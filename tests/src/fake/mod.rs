@@ -13,6 +13,7 @@ use backburner::store::MemoryStore;
 pub use adapter::CoreWorld;
 pub use by_hand::JobsByHand;
 pub use jobs::ScriptedJobs;
+pub use script::{Answer, Timeline, Write, timeline};
 
 /// A moment to begin with, in milliseconds since 1970: 2026-07-28T00:00:00Z.
 const BEGINNING_MS: u64 = 1_785_196_800_000;

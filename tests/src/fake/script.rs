@@ -16,33 +16,41 @@ const NEVER_MS: u64 = 1 << 40;
 
 /// What a job does if nobody stops it. Times are in milliseconds from its start.
 #[derive(Clone, Debug)]
-pub(super) struct Timeline {
-    pub(super) writes: Vec<Write>,
-    pub(super) end_ms: u64,
-    pub(super) end: End,
+pub struct Timeline {
+    /// In order.
+    pub writes: Vec<Write>,
+    /// When it ends, or asks.
+    pub end_ms: u64,
+    /// How it ends.
+    pub end: End,
     /// Whether it has to be killed, since it ignores being asked to end.
-    pub(super) ignores_term: bool,
+    pub ignores_term: bool,
     /// What it waits to be told: which of its questions it is, and asked so many milliseconds from its start.
-    pub(super) question: Option<Question>,
+    pub question: Option<Question>,
 }
 
-/// An answer that a job has got, as JSON text, and when, in milliseconds from its start.
+/// An answer that a job has got, as JSON text, and when.
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
-    pub(super) at_ms: u64,
-    pub(super) text: String,
+pub struct Answer {
+    /// In milliseconds from the start of the job.
+    pub at_ms: u64,
+    /// What was answered.
+    pub text: String,
 }
 
 /// Something that a job writes.
 #[derive(Clone, Debug)]
-pub(super) struct Write {
-    pub(super) at_ms: u64,
-    pub(super) stream: Stream,
-    pub(super) bytes: Vec<u8>,
+pub struct Write {
+    /// In milliseconds from the start of the job.
+    pub at_ms: u64,
+    /// Where it goes.
+    pub stream: Stream,
+    /// What is written.
+    pub bytes: Vec<u8>,
 }
 
 /// Works out what a job does that has got these answers.
-pub(super) fn timeline(spec: &Spec, answers: &[Answer]) -> Timeline {
+pub fn timeline(spec: &Spec, answers: &[Answer]) -> Timeline {
     let mut run = Run {
         spec,
         answers: answers.iter(),

@@ -5,6 +5,7 @@
 
 pub mod javascript;
 pub mod npm;
+pub mod pages;
 pub mod python;
 pub mod python_host;
 pub mod wasmtime;

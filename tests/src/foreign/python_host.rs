@@ -1,11 +1,12 @@
 //! The Python host, a package of Python.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::called::called;
 use super::workbench::Workbench;
-use crate::{Setup, component, workspace};
+use crate::{Data, Setup, component, workspace};
 
 /// Where it is installed and checked.
 ///
@@ -52,10 +53,29 @@ fn program(bench: &Workbench) -> PathBuf {
 /// Where the workbench cannot be written.
 #[must_use]
 pub fn setup(bench: &Workbench) -> Setup {
+    started_by(bench, vec![program(bench).into()], &component())
+}
+
+/// How the server is started that its tests bring, whose tasks are in memory: in that of Python, or in that of
+/// `component` where this is composed with a store. One process serves all clients, one after the other.
+///
+/// # Panics
+/// As [`setup`].
+#[must_use]
+pub fn setup_in_memory(bench: &Workbench, component: &Path) -> Setup {
+    let words = ["environment/bin/python", "source/tests/in_memory.py"];
+    let words = words.map(|word| OsString::from(bench.path().join(word)));
+    Setup {
+        data: Data::InMemory,
+        ..started_by(bench, words.to_vec(), component)
+    }
+}
+
+fn started_by(bench: &Workbench, words: Vec<OsString>, component: &Path) -> Setup {
     let setup = Setup {
-        program: vec![program(bench).into()],
+        program: words,
         environment: vec![
-            ("BACKBURNER_COMPONENT".to_owned(), component().into()),
+            ("BACKBURNER_COMPONENT".to_owned(), component.into()),
             // Where its installation left the compiled component.
             (
                 "XDG_CACHE_HOME".to_owned(),

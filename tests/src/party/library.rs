@@ -1,5 +1,6 @@
-//! The host as a library, in this process: a server with the native store and jobs, and no transport.
+//! The host as a library, in this process: a server with the native store and jobs or with others, and no transport.
 
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,11 +18,9 @@ use crate::binary::binary;
 use crate::deadline::PATIENCE;
 use crate::test_dir::TestDir;
 
-/// A server on a data directory of its own, as a program has it that embeds one.
-#[derive(Debug)]
+/// A server, as a program has it that embeds one.
 pub struct Library {
-    dir: TestDir,
-    config: String,
+    make: Box<dyn Fn() -> Server>,
     runtime: Runtime,
     server: Server,
     client: Client,
@@ -30,21 +29,36 @@ pub struct Library {
     said: (Sender<String>, Receiver<String>),
 }
 
+impl fmt::Debug for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Library")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Library {
-    /// A server with this configuration.
+    /// A server with the native store and jobs, on a data directory of its own, with this configuration.
     ///
     /// # Panics
     /// Where it is refused, or the component does not load.
     #[must_use]
     pub fn new(config: &str) -> Self {
         let dir = TestDir::new();
-        let server = server(&dir, config);
+        let config = config.to_owned();
+        let runtime = Runtime::new().expect("a test has threads");
+        Self::of(runtime, move || server(&dir, &config))
+    }
+
+    /// The server that this makes, each time on the same data, with what its jobs need of a runtime.
+    #[must_use]
+    pub fn of(runtime: Runtime, make: impl Fn() -> Server + 'static) -> Self {
+        let server = make();
         Self {
             client: client(&server),
             server,
-            dir,
-            config: config.to_owned(),
-            runtime: Runtime::new().expect("a test has threads"),
+            make: Box::new(make),
+            runtime,
             open: Vec::new(),
             said: channel(),
         }
@@ -109,7 +123,7 @@ impl Party for Library {
 
     fn reopen(&mut self) {
         self.shut_down();
-        self.server = server(&self.dir, &self.config);
+        self.server = (self.make)();
         self.client = client(&self.server);
     }
 

@@ -1,5 +1,5 @@
-//! Whatever answers messages: the core, the component, the host as a library, the binary, the servers of other hosts. To a transcript they
-//! look alike.
+//! Whatever answers messages: the core, the component, the host as a library, the binary, the servers of other hosts, a
+//! page. To a transcript they look alike.
 
 mod component;
 mod core;

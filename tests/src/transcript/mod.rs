@@ -1,8 +1,8 @@
 //! Transcripts: conversations between a client and a server, kept as text and played against whatever answers.
 //!
-//! The format is described by the transcript that uses all of it, `tests/transcripts/format.transcript`. One
-//! corpus is played against the core natively, the component in wasmtime, the real binary and the servers of the other
-//! hosts; the format has no means to leave one of them out.
+//! The format is described by the transcript that uses all of it, `tests/transcripts/format.transcript`. One corpus is
+//! played against the core natively, the component in wasmtime, the real binary, the servers of the other hosts, also with
+//! tasks in memory, functions as jobs and a page in a browser; the format has no means to leave one of them out.
 
 mod bless;
 mod check;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use check::{Heard, check, differences};
 pub use parse::Transcript;
-pub use play::{Failure, play};
+pub use play::{AFTER_SILENCE, Failure, play};
 
 /// The directory of the corpus.
 #[must_use]

@@ -14,6 +14,9 @@ use crate::party::Party;
 /// How long a poll pauses in virtual time where the task suggests nothing, in milliseconds.
 const PAUSE_MS: u64 = 1000;
 
+/// The id of the request by which a play sees that nothing came before. Nobody else uses it.
+pub const AFTER_SILENCE: &str = "after the silence";
+
 /// Where a play went wrong.
 #[derive(Debug)]
 pub struct Failure {
@@ -157,7 +160,7 @@ impl Play<'_> {
 
     /// Sends a request that is answered, and sees that nothing came for the message before it.
     fn silence(&mut self) -> Result<(), Problem> {
-        let id = json!("after the silence");
+        let id = json!(AFTER_SILENCE);
         self.ask(&id, "server/discover", json!({}))?;
         let broken = self
             .inbox

@@ -28,6 +28,19 @@ fn filler(scene: &Scene) -> PathBuf {
     scene.dir.data().join("filler")
 }
 
+/// What tmpfs gives room by, in bytes.
+const PAGE_BYTES: u64 = 4096;
+
+/// Takes all room that is left, but for so many pages.
+fn fill_but(scene: &Scene, pages: u64) {
+    fill(scene);
+    let filler = File::options().write(true).open(filler(scene));
+    let filler = filler.expect("it was just made");
+    let bytes = filler.metadata().expect("it is there").len();
+    let left = bytes.saturating_sub(pages * PAGE_BYTES);
+    filler.set_len(left).expect("a file can be made shorter");
+}
+
 /// Takes all room that is left, to the last byte.
 fn fill(scene: &Scene) {
     let mut filler = File::create(filler(scene)).expect("an empty file needs none");
@@ -112,6 +125,68 @@ fn a_job_that_ends_while_the_disk_is_full_is_told_truly() {
         assert_exit_code(&server.task(id), code);
     }
     assert_eq!(server.task(&unwanted)["status"], "cancelled");
+}
+
+#[test]
+fn a_server_begins_on_a_full_disk_that_no_server_has_open() {
+    let scene = Scene::new();
+    let Some(_disk) = small_disk(&scene) else {
+        return;
+    };
+    let mut server = scene.server();
+    let id = server.run(&scene.line(7));
+    let unwanted = server.run("sleep 76");
+    scene.wait_for_log(1);
+    // SQLite takes its log and the log's index away with it.
+    assert!(server.close().status.success());
+    fill(&scene);
+    let mut server = scene.server();
+    assert_refused(&mut server, &json!({ "command": scene.line(3) }));
+    cancel(&mut server, &unwanted);
+    assert_eq!(server.ended_task(&unwanted)["status"], "cancelled");
+    scene.open_gate();
+    assert_exit_code(&server.ended_task(&id), 7);
+    assert!(server.close().status.success());
+    make_room(&scene);
+    let mut server = scene.server();
+    assert_exit_code(&server.task(&id), 7);
+    assert_eq!(server.task(&unwanted)["status"], "cancelled");
+    assert_eq!(scene.log().len(), 1, "nothing else was started");
+}
+
+/// Wherever between the record and the command the room ends, nothing is left of a call that was refused for it.
+#[test]
+fn a_call_that_the_disk_has_room_for_in_part_works_when_there_is_room() {
+    let scene = Scene::new();
+    let Some(_disk) = small_disk(&scene) else {
+        return;
+    };
+    scene.open_gate();
+    let mut server = scene.server();
+    server.assert_alive();
+    let mut refused = 0;
+    for pages in 0..16 {
+        let call = keyed_call_of(&scene, pages);
+        fill_but(&scene, pages);
+        let reply = server.request("tools/call", &tool_call(&call), Client::Tasks);
+        if !reply["result"]["taskId"].is_string() {
+            let words = reply.to_string();
+            assert!(
+                words.contains("disk") && words.contains("free"),
+                "{pages}: {reply}"
+            );
+            refused += 1;
+        }
+        make_room(&scene);
+        let id = server.call(&call);
+        assert_exit_code(&server.ended_task(&id), 4);
+    }
+    assert!(refused > 3, "the disk was not full: {refused}");
+    assert_eq!(scene.log().len(), 16, "each ran once");
+}
+
+fn keyed_call_of(scene: &Scene, number: u64) -> Value {
+    json!({ "command": scene.line(4), "idempotencyKey": format!("key {number}") })
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use backburner_tests::{Client, Server, tool_call};
+use backburner_tests::{Client, PATIENCE, Server, tool_call};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, assert_exit_code};
@@ -64,8 +64,43 @@ fn a_server_whose_data_directory_was_moved_refuses_calls_and_the_next_one_knows_
 }
 
 #[test]
-fn a_server_whose_database_was_deleted_refuses_calls() {
-    check(|data| fs::remove_file(data.join("backburner.db")));
+fn a_server_whose_database_was_deleted_refuses_calls_and_no_other_one_begins_a_new_one() {
+    let (scene, _) = check(|data| fs::remove_file(data.join("backburner.db")));
+    assert_none_begins(&scene);
+}
+
+#[test]
+fn no_server_begins_where_the_store_of_jobs_was_emptied_or_deleted() {
+    let empty = |data: &Path| fs::File::create(data.join("backburner.db")).map(drop);
+    let delete = |data: &Path| fs::remove_file(data.join("backburner.db"));
+    for (is_killed, harm) in [
+        (false, &empty as &dyn Fn(&Path) -> std::io::Result<()>),
+        (false, &delete),
+        (true, &empty),
+        (true, &delete),
+    ] {
+        let (scene, mut server, _) = scene_with_task();
+        if is_killed {
+            server.kill();
+        } else {
+            assert!(server.close().status.success());
+        }
+        harm(&scene.dir.data()).expect("the files are ours");
+        assert_none_begins(&scene);
+    }
+}
+
+/// Sees that a server says what is missing, and leaves what there is as it is.
+fn assert_none_begins(scene: &Scene) {
+    let log = scene.dir.data().join("backburner.db-wal");
+    let before = fs::read(&log).ok();
+    let mut server = scene.server();
+    let exit = server.wait_exit(PATIENCE);
+    assert!(!exit.status.success());
+    let words = server.stderr();
+    assert!(words.contains("is gone or empty"), "{words}");
+    assert!(words.contains("put the store back"), "{words}");
+    assert_eq!(fs::read(&log).ok(), before, "the log may be all there is");
 }
 
 #[test]

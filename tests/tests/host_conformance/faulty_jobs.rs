@@ -99,7 +99,7 @@ enum Fault {
     RoundsReports,
     /// What does not end in its grace is killed by a host that somebody asks about it, and by nobody else.
     KillsByItself,
-    /// An answer is handed on by the host that took it, when somebody asks it about the job.
+    /// An answer is handed on by the host that took it, when somebody asks it about the job; one that is too long at once.
     AnswersLater,
 }
 

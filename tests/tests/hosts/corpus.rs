@@ -14,11 +14,11 @@ use backburner_tests::transcript::{Heard, check, differences, play};
 pub(crate) fn assert_answers_as_the_native_host(setup: &Setup) {
     let native = native().as_ref();
     let native = native.unwrap_or_else(|problems| panic!("the native host:\n{problems}\n"));
-    let this = heard(setup).unwrap_or_else(|problems| panic!("\n{problems}\n"));
+    let this = heard(setup).unwrap_or_else(|problems| panic!("{setup:?}:\n{problems}\n"));
     let problems = differences(native, &this);
     assert!(
         problems.is_empty(),
-        "the native host and this one differ:\n{}\n",
+        "the native host and {setup:?} differ:\n{}\n",
         problems.join("\n")
     );
 }

@@ -125,10 +125,37 @@ fn a_function_becomes_a_task_with_what_it_wrote() {
 
 #[test]
 fn a_function_that_there_is_not_is_an_error_of_the_tool() {
-    let result = Service::start().ask("tools/call", &call("launch 3"));
+    let result = Service::start().ask("tools/call", &call("land 3"));
     assert_eq!(result["isError"], true, "{result}");
     let text = result["content"].to_string();
-    assert!(text.contains("there is no function `launch`"), "{text}");
+    assert!(text.contains("there is no function `land`"), "{text}");
+}
+
+#[test]
+fn a_function_asks_a_person() {
+    let service = Service::start();
+    for (answer, code, said) in [("accept", 0, "lift-off"), ("decline", 1, "nobody agreed")] {
+        let created = service.ask("tools/call", &call("launch 1"));
+        let id = &created["taskId"];
+        let asking = until_ended(|| reply(service.post(&get(id)))["result"].take());
+        assert_eq!(asking["status"], "input_required", "{asking}");
+        let requests = asking["inputRequests"].as_object().expect("it asks");
+        let key = requests.keys().next().expect("it asks one thing");
+        let response = json!({ "action": answer, "content": {} });
+        let update = json!({ "taskId": id, "inputResponses": { key: response } });
+        service.ask("tasks/update", &update);
+        let task = service.ended_task(id);
+        assert_eq!(
+            task["result"]["structuredContent"]["exitCode"], code,
+            "{task}"
+        );
+        assert!(task.to_string().contains(said), "{task}");
+    }
+}
+
+/// A look at a task by a client that can ask its user.
+fn get(id: &Value) -> Value {
+    request(3, "tasks/get", &json!({ "taskId": id }), Client::Asking)
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use backburner_tests::component;
 use backburner_tests::conformance::kit;
+use backburner_tests::foreign::pages::{self, Pages};
 use backburner_tests::foreign::{can_test, javascript, npm};
 
 use crate::corpus::assert_answers_as_the_native_host;
@@ -24,7 +25,12 @@ fn the_javascript_host_passes_its_tests_and_answers_as_the_transcripts_say() {
     test.arg("test")
         .env("BACKBURNER_COMPONENT", component())
         .env("BACKBURNER_CONFORMANCE", kit())
-        .env("TMPDIR", scratch);
+        .env("TMPDIR", &scratch);
     bench.run(&mut test);
     assert_answers_as_the_native_host(&javascript::setup(&bench));
+    assert_answers_as_the_native_host(&javascript::in_memory(&bench));
+    if can_test("the JavaScript host in a page", pages::missing()) {
+        let pages = Pages::open(&bench, &scratch);
+        assert_answers_as_the_native_host(&pages.setup(&bench));
+    }
 }

@@ -1,7 +1,9 @@
 //! The Python host.
 
 use std::fs;
+use std::path::Path;
 
+use backburner_tests::component;
 use backburner_tests::conformance::kit;
 use backburner_tests::foreign::{can_test, python, python_host};
 
@@ -23,4 +25,8 @@ fn the_python_host_passes_its_tests_and_answers_as_the_transcripts_say() {
         .env("BACKBURNER_ALL_TESTS", "1");
     bench.run(&mut test);
     assert_answers_as_the_native_host(&python_host::setup(&bench));
+    let in_memory = |component: &Path| python_host::setup_in_memory(&bench, component);
+    assert_answers_as_the_native_host(&in_memory(&component()));
+    // Its tests have left the compiled form: else all of these servers would begin with compiling it.
+    assert_answers_as_the_native_host(&in_memory(&composition));
 }

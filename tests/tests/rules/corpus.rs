@@ -34,25 +34,47 @@ fn expectations(text: &str) -> usize {
 }
 
 /// Where the whole corpus is played against something, and how that is said there.
-const RUNNERS: [(&str, &str); 7] = [
+const RUNNERS: [(&str, &str); 13] = [
     ("tests/tests/transcripts.rs", "check(in_core)"),
     ("tests/tests/transcripts.rs", "check(in_fresh_core)"),
     ("tests/tests/transcripts.rs", "check(in_component)"),
     ("tests/tests/transcripts.rs", "check(in_library)"),
     ("tests/tests/transcripts.rs", "check(in_binary)"),
     (
+        "host/examples/axum/src/functions/tests/corpus.rs",
+        "check(with_functions)",
+    ),
+    (
         "tests/tests/hosts/node.rs",
-        "assert_answers_as_the_native_host(",
+        "assert_answers_as_the_native_host(&javascript::setup(",
+    ),
+    (
+        "tests/tests/hosts/node.rs",
+        "assert_answers_as_the_native_host(&javascript::in_memory(",
+    ),
+    (
+        "tests/tests/hosts/node.rs",
+        "assert_answers_as_the_native_host(&pages.setup(",
     ),
     (
         "tests/tests/hosts/python.rs",
-        "assert_answers_as_the_native_host(",
+        "assert_answers_as_the_native_host(&python_host::setup(",
     ),
+    (
+        "tests/tests/hosts/python.rs",
+        "assert_answers_as_the_native_host(&in_memory(&component()",
+    ),
+    (
+        "tests/tests/hosts/python.rs",
+        "assert_answers_as_the_native_host(&in_memory(&composition)",
+    ),
+    ("tests/tests/hosts/wasmtime.rs", "in corpus()"),
 ];
 
 #[test]
 fn all_runners_play_the_whole_corpus() {
-    let files = below("tests/tests");
+    let mut files = below("tests/tests");
+    files.extend(below("host/examples"));
     let plays = |(path, call): &(&str, &str)| {
         files
             .iter()
@@ -64,7 +86,7 @@ fn all_runners_play_the_whole_corpus() {
         .map(|(path, call)| format!("{path}: {call} is missing"))
         .collect();
     assert_none(
-        "a transcript is played against core, component, library, binary and the other hosts",
+        "a transcript is played against core, component, library, binary, the other hosts, a page and the command line",
         &problems,
     );
 }

@@ -120,9 +120,10 @@ impl Reported {
                 ..told
             },
         };
-        // Also of what stands still: after months of it a step is too small for a floating-point number.
         let is_further = |it: &Told| {
+            // An earlier version told all of 100, behind which there is nothing.
             let is_below_all = it.measure == Measure::Seconds || it.number() < 100.0;
+            // Also of what stands still: after months of it a step is too small for a floating-point number.
             is_below_all && it.number() > told.number()
         };
         percent

@@ -7,7 +7,7 @@ mod options;
 mod runners;
 
 pub(super) use options::{Meaning, Said};
-pub(super) use runners::{Begins, Form, Runner, runners};
+pub(super) use runners::{Begins, Form, Runner, is_one_of, runners};
 
 /// Programs that run a line or a script that they are told, or what they read.
 const SHELLS: [&str; 18] = [

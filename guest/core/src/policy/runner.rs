@@ -10,7 +10,7 @@ use super::command::{
 };
 use super::limits::{READINGS, RUNNER_LEVELS};
 use super::line::{self, Script};
-use super::programs::{Begins, Form, Meaning, Runner, Said};
+use super::programs::{Begins, Form, Meaning, Runner, Said, is_one_of};
 use super::word::{Piece, Spread, UNKNOWN_TEXT, Word};
 
 const UNCLEAR_START: &str = "it is unclear where among some arguments a command begins";
@@ -125,7 +125,7 @@ impl<'a> Own<'a> {
                 true
             }
             Some(words) => match word.text() {
-                Some(text) => words.contains(&&*text),
+                Some(text) => is_one_of(words, &text),
                 None if word.spread() == Spread::Any => {
                     self.doubt = Some(UNKNOWN_NAME);
                     false
@@ -147,14 +147,21 @@ impl<'a> Own<'a> {
     fn options(&mut self, mut behind: Reading, argument: &Word) {
         let text = argument.line();
         let options = self.runner.options.read(&text);
-        for said in &options {
+        let is_unknown = |said: &Said<'_>| said.meaning == Meaning::Unknown;
+        for (place, said) in options.iter().enumerate() {
             match said.meaning {
                 Meaning::Nothing => {
-                    // Where it is no other option's value in any case.
+                    // It may be the value of one that is before it in its word.
+                    if options[..place].iter().any(is_unknown) {
+                        self.open.insert(behind);
+                    }
+                    // No shell is run either, unless another reading is open in which this is a value.
                     self.asks_for_shell &= !self.open.is_empty();
                     return;
                 }
-                Meaning::Operand | Meaning::Last => behind.operands = self.runner.path.len(),
+                Meaning::EndsOperandsByValue | Meaning::EndsOperands => {
+                    behind.operands = self.runner.path.len()
+                }
                 _ => self.option(behind.place, *said),
             }
         }
@@ -167,7 +174,6 @@ impl<'a> Own<'a> {
             let values = self.arguments.iter().skip(behind.place).take(taken);
             values.for_each(|word| doubt_unless_one(self.runner, &mut self.doubt, word));
         }
-        let is_unknown = |said: &Said<'_>| said.meaning == Meaning::Unknown;
         if options.iter().any(is_unknown) {
             self.open.insert(behind);
         }
@@ -206,8 +212,8 @@ impl<'a> Own<'a> {
             Meaning::Flag
             | Meaning::Values(_)
             | Meaning::Nothing
-            | Meaning::Last
-            | Meaning::Operand
+            | Meaning::EndsOperands
+            | Meaning::EndsOperandsByValue
             | Meaning::Unknown => {}
         }
     }
@@ -243,7 +249,7 @@ impl<'a> Own<'a> {
             if self.runner.reads && !arguments.iter().any(|word| word.line() == ":::") {
                 words.push(Word::unknown());
             }
-            visit_command(self.runner.form, &words, (depth + RUNNER_LEVELS, visitor));
+            visit_command(self.runner, &words, (depth + RUNNER_LEVELS, visitor));
             if self.runner.begins != Begins::Next {
                 end = place.saturating_sub(1);
             }
@@ -282,12 +288,12 @@ impl<'a> Own<'a> {
 fn next_words(Said { meaning, value }: Said<'_>) -> usize {
     let values: usize = match meaning {
         Meaning::Values(values) => values,
-        Meaning::Line | Meaning::Marker | Meaning::Operand | Meaning::Unknown => 1,
+        Meaning::Line | Meaning::Marker | Meaning::EndsOperandsByValue | Meaning::Unknown => 1,
         // With the value of some of these the command begins.
         Meaning::Command
         | Meaning::Split
         | Meaning::Flag
-        | Meaning::Last
+        | Meaning::EndsOperands
         | Meaning::Shell
         | Meaning::Nothing
         | Meaning::Braces => 0,
@@ -302,13 +308,16 @@ fn doubt_unless_one(runner: &Runner, doubt: &mut Option<&'static str>, word: &Wo
 }
 
 /// Shows what the words of a command run, with what has been added to them.
-fn visit_command(form: Form, words: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+fn visit_command(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     let texts = || words.iter().map(Word::line);
-    match (form, words) {
+    match (runner.form, words) {
         (Form::Several, [_]) => {}
         (Form::Words, [word]) if is_line(&word.line()) => visit_line(&word.line(), depth, visitor),
-        // Behind a `--` for the program that runs a shell.
-        (Form::Words, [first, ..]) if first.beginning().starts_with('-') => {
+        // A word that begins as an option is one of the shell that the runner gives it to, as in
+        // `runuser bob -- -c LINE`.
+        (Form::Words, [first, ..])
+            if runner.is_else_shell && first.beginning().starts_with('-') =>
+        {
             visit_shell(words, (depth, visitor));
         }
         (Form::Words | Form::Several, _) => command::visit(words, depth, visitor),
@@ -319,15 +328,50 @@ fn visit_command(form: Form, words: &[Word], (depth, visitor): (u32, &mut impl V
         }
         (Form::Joined, _) => visit_line(&texts().collect::<Vec<_>>().join(" "), depth, visitor),
         (Form::Lines, _) => {
-            for line in texts().filter(|line| !line.starts_with('-')) {
-                visit_line(&line, depth, visitor);
+            for text in texts() {
+                visit_line(line_of(runner, &text), depth, visitor);
             }
         }
+        (Form::LinesOrSubcommands, _) => {
+            for text in texts() {
+                let line = line_of(runner, &text);
+                visit_line(line, depth, visitor);
+                visit_subcommands(runner, line, (depth, visitor));
+            }
+        }
+        (Form::Subcommand, [word]) => visit_subcommands(runner, &word.line(), (depth, visitor)),
+        (Form::Subcommand, _) => visit_subcommand(runner, words, (depth, visitor)),
         (Form::First, _) => texts()
             .take(1)
             .for_each(|line| visit_line(&line, depth, visitor)),
         (Form::Shell, _) => visit_shell(words, (depth, visitor)),
     }
+}
+
+/// Shows what a line of subcommands of a runner runs, which are written as commands of a shell.
+fn visit_subcommands(runner: &Runner, line: &str, (depth, visitor): (u32, &mut impl Visitor)) {
+    let Script { commands, doubt } = line::read(line, depth);
+    doubt.into_iter().for_each(|why| visitor.doubt(why));
+    for words in commands {
+        visit_subcommand(runner, &words, (depth, visitor));
+    }
+}
+
+fn visit_subcommand(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let program = Word::literal(runner.name());
+    command::visit(&[&[program], words].concat(), depth, visitor);
+}
+
+/// The line that a word is, or that the option which it is has as its value: options may stand behind lines.
+fn line_of<'a>(runner: &Runner, text: &'a str) -> &'a str {
+    if !text.starts_with('-') {
+        return text;
+    }
+    let last = runner.options.read(text).pop();
+    let is_run = |said: &Said<'_>| matches!(said.meaning, Meaning::Line | Meaning::Unknown);
+    last.filter(is_run)
+        .and_then(|said| said.value)
+        .unwrap_or("")
 }
 
 /// Whether a text is more than a word to a shell.

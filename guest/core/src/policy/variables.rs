@@ -1,4 +1,5 @@
-//! Variables whose value is run, or has something run: by a shell, by git, or by what shows and edits texts.
+//! Variables whose value is run, or has something run: by a shell, by git, or by what shows and edits texts; and
+//! settings of ssh, which stand in a word as variables do.
 //!
 //! Tables say it, of names. Does not know where a variable is set, nor who looks at what is run.
 
@@ -55,6 +56,12 @@ const SHELLS_ELSEWHERE: [&str; 5] = [
     "SVN_SSH",
 ];
 
+/// Settings of ssh whose value is a line that is run here, in upper or lower case; `-o` gives them also to scp and
+/// others. Beside a `RemoteCommand` no command is given, which counts for every rule as it is.
+///
+/// *Source:* ssh_config(5).
+const SSH_SETTINGS: [&str; 3] = ["KnownHostsCommand", "LocalCommand", "ProxyCommand"];
+
 /// What a remote shell is given: a host, and a command of its caller's.
 const HOST_AND_COMMAND: &str = "${_} true";
 
@@ -71,11 +78,18 @@ pub(super) fn fate(name: &str, value: &str) -> Option<Fate> {
         git::runs(value).then_some(Fate::Hidden)
     } else if SHELLS_ELSEWHERE.contains(&name) {
         Some(Fate::Line(HOST_AND_COMMAND))
+    } else if is_ssh_setting(name) {
+        Some(Fate::Line(""))
     } else if LINES.contains(&name) || LINE_ENDS.iter().any(|end| name.ends_with(end)) {
         Some(Fate::Line(UNKNOWN_TEXT))
     } else {
         None
     }
+}
+
+fn is_ssh_setting(name: &str) -> bool {
+    let name = name.strip_prefix("-o").unwrap_or(name);
+    SSH_SETTINGS.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
 /// Whether something is run that is not looked for, whatever the value of the variable of this name.

@@ -95,8 +95,8 @@ impl Word {
         self.pieces.iter().map(known).collect()
     }
 
-    /// What is behind its last `/`: the name of a program without its directory. `None` where that is not known, or may be
-    /// several words.
+    /// What is behind its last `/`: the name of a program without its directory. `None` where that is not known, or may
+    /// be several words.
     pub(super) fn base_name(&self) -> Option<String> {
         let is_one = self.spread == Spread::One || self.is_known();
         self.file_name().filter(|_| is_one)

@@ -4,12 +4,13 @@
 //! do `Durability` and `Once` across a restart. With a store that ends at the same moment nobody is told anything wrong.
 //! A function that waits for nothing cannot be stopped, and what it spawned is not seen.
 //!
-//! **Knows** functions by name. A function gets what a process would: arguments, variables and standard input. It has
-//! no directory, so a job that names one is refused. **Does not know** what functions do, nor how output is kept: that
-//! is in `output`.
+//! **Knows** functions by name, or one for all commands. A function gets what a process would: arguments, variables and
+//! standard input. It has no directory, so a job that names one is refused, unless it is for the function of all commands,
+//! which may make of it what it likes. **Does not know** what functions do, nor how output is kept: that is in `output`.
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,8 +24,8 @@ use uuid::Uuid;
 use crate::job::Job;
 pub(crate) use crate::job::Output;
 
-/// What a function gives back: an exit status, 0 for success.
-pub(crate) type Running = Pin<Box<dyn Future<Output = u8> + Send>>;
+/// What a function gives back: how it ended.
+pub(crate) type Running = Pin<Box<dyn Future<Output = End> + Send>>;
 
 /// A function that can be run as a job.
 pub(crate) type Function = fn(Output, Call) -> Running;
@@ -32,20 +33,34 @@ pub(crate) type Function = fn(Output, Call) -> Running;
 /// What a function is given.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// The words behind its name.
+    /// The words behind its name; or all words, or `-c` and a line, for the function of all commands.
     pub(crate) arguments: Vec<String>,
+    /// Where the function of all commands is to work.
+    #[cfg_attr(not(test), expect(dead_code, reason = "functions by name have none"))]
+    pub(crate) directory: Option<String>,
     /// Its variables; it has none of the service's own, which are no business of who calls.
     pub(crate) variables: BTreeMap<String, String>,
     /// Its standard input.
     pub(crate) stdin: String,
 }
 
+/// How long an answer may be, as the interface has it.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
 /// The exit status of a function that panicked, as a Rust program has it.
 const PANICKED: u8 = 101;
 
+/// Which function a command is.
+enum Functions {
+    /// That of its first word.
+    Named(BTreeMap<&'static str, Function>),
+    /// Always this one: a shell.
+    One(Function),
+}
+
 /// The functions that there are, and the jobs that run or ran them.
 pub(crate) struct FunctionJobs {
-    functions: BTreeMap<&'static str, Function>,
+    functions: Functions,
     jobs: Mutex<BTreeMap<Uuid, Arc<Job>>>,
     runtime: Handle,
 }
@@ -53,6 +68,19 @@ pub(crate) struct FunctionJobs {
 impl FunctionJobs {
     /// Jobs that run these functions on this runtime.
     pub(crate) fn new(functions: BTreeMap<&'static str, Function>, runtime: Handle) -> Self {
+        Self::of(Functions::Named(functions), runtime)
+    }
+
+    /// Jobs that are all run by one function, which understands every command.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the service has a function by name")
+    )]
+    pub(crate) fn by_shell(shell: Function, runtime: Handle) -> Self {
+        Self::of(Functions::One(shell), runtime)
+    }
+
+    fn of(functions: Functions, runtime: Handle) -> Self {
         Self {
             functions,
             jobs: Mutex::default(),
@@ -69,32 +97,19 @@ impl FunctionJobs {
         self.jobs().get(&id).cloned()
     }
 
-    /// The function that a job names, and what it is given.
+    /// The function that runs a job, and what it is given.
     fn look_up(&self, spec: &Spec) -> Result<(Function, Call), StartError> {
-        if let Some(directory) = &spec.directory {
-            return Err(StartError::BadSpec(format!(
-                "a function runs in no directory; leave out `{directory}`"
-            )));
-        }
-        let mut words = match &spec.command {
-            Command::Shell(line) => line.split_whitespace().map(str::to_owned).collect(),
-            Command::Program(words) => words.clone(),
-        }
-        .into_iter();
-        let name = words.next().unwrap_or_default();
-        let Some(function) = self.functions.get(name.as_str()) else {
-            let known: Vec<&str> = self.functions.keys().copied().collect();
-            return Err(StartError::BadSpec(format!(
-                "there is no function `{name}` here, only {}",
-                known.join(", ")
-            )));
+        let (function, arguments) = match &self.functions {
+            Functions::Named(functions) => named(functions, spec)?,
+            Functions::One(shell) => (*shell, for_shell(spec)?),
         };
         let call = Call {
-            arguments: words.collect(),
+            arguments,
+            directory: spec.directory.clone(),
             variables: spec.environment.iter().cloned().collect(),
             stdin: spec.stdin.clone(),
         };
-        Ok((*function, call))
+        Ok((function, call))
     }
 
     /// Makes a job that is known from then on.
@@ -109,6 +124,43 @@ impl FunctionJobs {
         jobs.insert(id, Arc::clone(&job));
         Ok((job, function, call))
     }
+}
+
+/// The function that a command names, and its arguments.
+fn named(
+    functions: &BTreeMap<&'static str, Function>,
+    spec: &Spec,
+) -> Result<(Function, Vec<String>), StartError> {
+    if let Some(directory) = &spec.directory {
+        return Err(StartError::BadSpec(format!(
+            "a function runs in no directory; leave out `{directory}`"
+        )));
+    }
+    let mut words = match &spec.command {
+        Command::Shell(line) => line.split_whitespace().map(str::to_owned).collect(),
+        Command::Program(words) => words.clone(),
+    }
+    .into_iter();
+    let name = words.next().unwrap_or_default();
+    let Some(function) = functions.get(name.as_str()) else {
+        let known: Vec<&str> = functions.keys().copied().collect();
+        return Err(StartError::BadSpec(format!(
+            "there is no function `{name}` here, only {}",
+            known.join(", ")
+        )));
+    };
+    Ok((*function, words.collect()))
+}
+
+/// What the function of all commands is given.
+fn for_shell(spec: &Spec) -> Result<Vec<String>, StartError> {
+    if let Some(directory) = spec.directory.as_ref().filter(|it| !Path::new(it).is_dir()) {
+        return Err(StartError::NoDirectory(directory.into()));
+    }
+    Ok(match &spec.command {
+        Command::Shell(line) => vec!["-c".to_owned(), line.clone()],
+        Command::Program(words) => words.clone(),
+    })
 }
 
 impl Jobs for FunctionJobs {
@@ -138,6 +190,17 @@ impl Jobs for FunctionJobs {
 
     fn inspect(&self, id: Uuid) -> Result<State, Failure> {
         Ok(self.find(id).map_or(State::Unknown, |job| job.state()))
+    }
+
+    fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
+        if answer.len() > ANSWER_BYTES_MAX {
+            let detail = format!("an answer has at most {ANSWER_BYTES_MAX} bytes");
+            return Err(Failure { detail });
+        }
+        if let Some(job) = self.find(id) {
+            job.answer(key, answer);
+        }
+        Ok(())
     }
 
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
@@ -182,10 +245,10 @@ impl Limits {
 }
 
 /// Runs a function to its end, or until it is to be stopped. A future stops where it waits, and needs no grace.
-async fn accompany(concluded: Concluded, running: impl Future<Output = u8>, limits: Limits) {
+async fn accompany(concluded: Concluded, running: impl Future<Output = End>, limits: Limits) {
     let job = &concluded.0;
     let (end, cause) = tokio::select! {
-        code = running => (End::Exited { code }, None),
+        end = running => (end, None),
         cause = job.stop_requested() => (dropped(), Some(cause)),
         () = after(limits.timeout) => (dropped(), Some(StopCause::TimedOut)),
         () = after(limits.lifetime) => (dropped(), Some(StopCause::Expired)),

@@ -1,12 +1,14 @@
-//! One job: whether it runs, what it wrote, and how it ended.
+//! One job: whether it runs, what it wrote and asks, and how it ended.
 //!
 //! **Knows** the states of a job, and that its first cause to stop and its first end stay. **Does not know** what runs.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use backburner::jobs::{End, Fragment, Outcome, Progress, State, StopCause, Stream};
-use tokio::sync::watch;
+use backburner::jobs::{End, Fragment, Outcome, Progress, Question, State, StopCause, Stream};
+use tokio::sync::{oneshot, watch};
 
 use crate::output::Kept;
 
@@ -17,7 +19,14 @@ pub(crate) struct Job {
     output: Mutex<Kept>,
     stop: watch::Sender<Option<StopCause>>,
     outcome: watch::Sender<Option<Outcome>>,
+    questions: Mutex<Questions>,
 }
+
+/// What a job asks, and who waits for the answer, by when it was asked.
+type Questions = BTreeMap<u64, (Question, oneshot::Sender<String>)>;
+
+/// How many questions were ever asked here, of which keys are made: so that no two are the same.
+static ASKED: AtomicU64 = AtomicU64::new(0);
 
 impl Job {
     /// One that begins now, of whose output so much is kept.
@@ -28,6 +37,24 @@ impl Job {
             output: Mutex::new(Kept::new(output_limit_bytes)),
             stop: watch::Sender::new(None),
             outcome: watch::Sender::new(None),
+            questions: Mutex::default(),
+        }
+    }
+
+    fn questions(&self) -> MutexGuard<'_, Questions> {
+        // Whole after each change, too.
+        self.questions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Answers a question that is open.
+    pub(crate) fn answer(&self, key: &str, answer: &str) {
+        let mut questions = self.questions();
+        let number = key.parse().ok();
+        if let Some((_, asker)) = number.and_then(|number| questions.remove(&number)) {
+            // Fails where its function has been stopped.
+            let _gone = asker.send(answer.to_owned());
         }
     }
 
@@ -96,9 +123,16 @@ impl Job {
             output_bytes: output.written_bytes(),
             last_output_at: output.last_at(),
             stopping: *self.stop.borrow(),
-            questions: Vec::new(),
+            questions: self.asked(),
             report: None,
         })
+    }
+
+    /// What is asked and not answered, in the order of asking.
+    fn asked(&self) -> Vec<Question> {
+        let questions = self.questions();
+        let open = questions.values();
+        open.map(|(question, _)| question.clone()).collect()
     }
 
     /// What it wrote, as `Jobs::read` has it.
@@ -116,12 +150,33 @@ impl Output {
         Self(Arc::clone(job))
     }
 
-    /// Writes a line. After the end of its job it writes nothing: what was said of that stays true.
+    /// Writes a line.
     pub(crate) fn line(&self, text: &str) {
+        self.write(Stream::Stdout, format!("{text}\n").as_bytes());
+    }
+
+    /// Writes bytes. After the end of its job it writes nothing: what was said of that stays true.
+    pub(crate) fn write(&self, stream: Stream, bytes: &[u8]) {
         let mut output = self.0.output();
         if self.0.is_running() {
-            let line = format!("{text}\n");
-            output.push(Stream::Stdout, now_ms(), line.as_bytes());
+            output.push(stream, now_ms(), bytes);
+        }
+    }
+
+    /// Asks a person something, and waits for the answer; both are JSON, as the interface has them.
+    pub(crate) async fn ask(&self, form: &str) -> String {
+        let (asker, answer) = oneshot::channel();
+        let number = ASKED.fetch_add(1, Ordering::Relaxed);
+        let question = Question {
+            key: number.to_string(),
+            form: form.to_owned(),
+            asked_at: now_ms(),
+        };
+        self.0.questions().insert(number, (question, asker));
+        match answer.await {
+            Ok(answer) => answer,
+            // The job is gone, and so is everything that could be told.
+            Err(_gone) => std::future::pending().await,
         }
     }
 }

@@ -20,6 +20,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use backburner::jobs::End;
 use backburner::store::MemoryStore;
 use backburner::{Principal, Server};
 use tokio::net::TcpListener;
@@ -38,7 +39,7 @@ async fn main() -> anyhow::Result<()> {
 
 /// The service: one address, to which messages are posted.
 fn service() -> anyhow::Result<Router> {
-    let functions = BTreeMap::from([("countdown", countdown as Function)]);
+    let functions = BTreeMap::from([("countdown", countdown as Function), ("launch", launch)]);
     let server = Server::builder()
         .store(MemoryStore::new())
         .jobs(FunctionJobs::new(functions, Handle::current()))
@@ -65,7 +66,7 @@ fn countdown(output: Output, call: Call) -> Running {
         let from = call.arguments.first().unwrap_or(&call.stdin);
         let Ok(from) = from.trim().parse::<u32>() else {
             output.line("from which number?");
-            return 2;
+            return End::Exited { code: 2 };
         };
         for number in (1..=from).rev() {
             output.line(&number.to_string());
@@ -73,7 +74,20 @@ fn countdown(output: Output, call: Call) -> Running {
         }
         let last = call.variables.get("LAST").map(String::as_str);
         output.line(last.unwrap_or("lift-off"));
-        0
+        End::Exited { code: 0 }
+    })
+}
+
+/// Counts down when a person has agreed.
+fn launch(output: Output, call: Call) -> Running {
+    Box::pin(async move {
+        let form = r#"{"message":"Launch?","requestedSchema":{"type":"object","properties":{}}}"#;
+        // A whole service would read this as JSON; there are three answers.
+        if !output.ask(form).await.contains(r#""accept""#) {
+            output.line("nobody agreed");
+            return End::Exited { code: 1 };
+        }
+        countdown(output, call).await
     })
 }
 

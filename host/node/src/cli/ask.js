@@ -1,5 +1,6 @@
 /** `ask`: a process of a job asks a person something, waits, and prints the answer. No server has a part in it. */
 
+import { constants, fstatSync, readFileSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 import { Asker } from '../jobs/questions.js';
@@ -18,7 +19,7 @@ the answers.
 Options:
   --boolean, --text, --number, --integer   ask for one value of this kind
   --field NAME[?]:TYPE[:TITLE]             ask for a field, one option each; a type is boolean, text, number, integer,
-                                           or choices as a|b; with ? it may be left out
+                                           or choices as a|b; with ? it may be left out; a name has no =
   --optional                               all of it may be left out
   --deadline DURATION                      how long to wait, such as 90, 10m or 1h30m; the message says until when
                                            [default: for ever]
@@ -26,7 +27,8 @@ Options:
   --help                                   print this
 
 Exit status: 0 where the person accepted, 1 where they declined, 2 where they dismissed the question or nobody answered
-before the deadline, 125 where this is no job, the command line is wrong, or this program failed.
+before the deadline, 125 where this is no job, the command line is wrong, the answer cannot be printed, or this program
+failed. Where standard output is closed (>&-) nobody is asked what would be printed there; > /dev/null drops the answer.
 `;
 
 /** Options of the native program that this one has not. */
@@ -81,8 +83,11 @@ export async function run(args) {
     isOptional: values.optional ?? false,
     note: deadlineMs === undefined ? undefined : untilWhen(deadlineMs, Date.now()),
   });
+  const asJson = values.json ?? false;
+  // A person would answer in vain. Without a value there is nothing to print.
+  if (form.printed(undefined, asJson) !== undefined && isClosed()) throw new Error(CLOSED);
   const { action, content } = readAnswer(await answer(form, deadlineMs)) ?? { action: 'cancel' };
-  const line = action === 'accept' ? form.printed(content, values.json ?? false) : undefined;
+  const line = action === 'accept' ? form.printed(content, asJson) : undefined;
   if (line !== undefined) await print(`${line}\n`);
   return STATUS.get(action) ?? 125;
 }
@@ -100,6 +105,24 @@ async function answer(form, deadlineMs) {
   const answer = (await Promise.race([asker.answered(), late])) ?? asker.conclude(NOBODY);
   asker.withdraw();
   return answer;
+}
+
+const CLOSED =
+  'standard output is closed, so the answer could not be printed: leave it open, or drop the answer by > /dev/null';
+
+/**
+ * Whether standard output was closed when this process was started: Node opened `/dev/null` in its place then, for
+ * reading too, and all that is written there seems to have been.
+ */
+function isClosed() {
+  try {
+    const flags = /^flags:\s*(\d+)$/m.exec(readFileSync('/proc/self/fdinfo/1', 'utf8'))?.[1] ?? '';
+    const isForBoth = (parseInt(flags, 8) & (constants.O_WRONLY | constants.O_RDWR)) === constants.O_RDWR;
+    return isForBoth && fstatSync(1).rdev === statSync('/dev/null').rdev;
+  } catch {
+    // There is no /proc, and nobody can tell: what is written says by itself whether it fails.
+    return false;
+  }
 }
 
 /** How long to wait, in milliseconds. @param {string} given */

@@ -26,11 +26,21 @@ const FIELDS = 32;
 /** The name of a single field, which nobody sees. */
 const ONLY = 'answer';
 
-/** What nobody sees. The component does not show what has it in a name or a value, or nothing else in its message. */
+/** What nobody sees. The component does not show what has it in a value, or nothing else in its message. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** The same without what joins the characters around it, as in some emoji. */
 const HIDDEN_IN_VALUE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * A name that a person can say, and of which they see where it begins and ends: letters, digits, blanks between them and
+ * punctuation of ASCII. Without `=`, behind which the native host's `answer` has the value.
+ */
+const NAME = /^(?! )(?:(?!\p{DI})[\p{Alphabetic}\p{N} !-<>-~]){1,100}(?<! )$/u;
+
+/** The same in words. */
+const NAMES =
+  '1 to 100 letters, digits, blanks and other characters of ASCII, without `=`, which neither begins nor ends with a blank';
 
 /** The types, and what the protocol calls them. */
 const TYPES = new Map([
@@ -108,13 +118,14 @@ export function readAnswer(text) {
  * @returns {Field}
  */
 function named(text, isRequired) {
-  const [, name = '', mark, type = '', title] = /^(.{1,100}?)(\?)?:([^:]*)(?::(.*))?$/su.exec(text) ?? [];
+  const [, name = '', mark, type = '', title] = /^([^:]*?)(\?)?:([^:]*)(?::(.*))?$/su.exec(text) ?? [];
   const choices = type.includes('|') ? type.split('|') : undefined;
   const known = choices ? 'string' : TYPES.get(type);
-  if (!known || name === '?' || isBlank(name) || HIDDEN.test(name) || !areDistinct(choices ?? [])) {
-    const types = `${KINDS.join(', ')} or different choices as a|b, and nothing in it that nobody sees`;
+  if (!known || !areDistinct(choices ?? [])) {
+    const types = `${KINDS.join(', ')} or different choices as a|b, and nothing in these that nobody sees`;
     throw new WrongUsage(`--field ${JSON.stringify(text)} is none: give NAME[?]:TYPE[:TITLE], with ${types}`);
   }
+  if (!NAME.test(name)) throw new WrongUsage(`--field ${JSON.stringify(text)} needs a name of ${NAMES}`);
   return { name, schema: { type: known, ...listed(choices), title }, isRequired: isRequired && !mark };
 }
 

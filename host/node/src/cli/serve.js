@@ -45,6 +45,26 @@ const text = /** @type {const} */ ({ type: 'string' });
  * @returns {Promise<number>} the exit status
  */
 export async function run(args) {
+  const { isHelp, file, dataDir, maxMessageBytes, configuration } = options(args);
+  if (isHelp) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  try {
+    await serve({ dataDir, maxMessageBytes, config: configuration() });
+  } catch (error) {
+    throw error instanceof ConfigError ? new WrongUsage(`${file ?? 'an option'}: ${error.message}`) : error;
+  }
+  return 0;
+}
+
+/**
+ * What a command line says. `configuration` reads the file, and gives the members of the WIT's `configure`.
+ *
+ * @param {string[]} args
+ * @throws {WrongUsage} where it is wrong, as an error of `parseArgs` does
+ */
+export function options(args) {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -59,29 +79,24 @@ export async function run(args) {
       'max-message-bytes': text,
     },
   });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return 0;
-  }
-  if (positionals.join() !== '' && positionals.join() !== 'serve') {
+  if (!values.help && positionals.join() !== '' && positionals.join() !== 'serve') {
     throw new WrongUsage(`there is no command ${positionals.join(' ')} at this place; see --help`);
   }
   const number = (/** @type {Name} */ name) => parse(name, values[name]);
-  const options = {
+  const members = {
     syncLimitMs: times1000(number('sync-limit')),
     directLimitMs: number('direct-limit'),
     graceMs: times1000(number('grace')),
     outputLimitBytes: number('output-limit'),
   };
-  const dataDir = values['data-dir'] ?? (process.env.BACKBURNER_DIR || stateDirectory());
-  const maxMessageBytes = number('max-message-bytes');
-  try {
-    const file = values.config === undefined ? {} : readConfig(values.config);
-    await serve({ dataDir, maxMessageBytes, config: { ...place(), ...file, ...given(options) } });
-  } catch (error) {
-    throw error instanceof ConfigError ? new WrongUsage(`${values.config ?? 'an option'}: ${error.message}`) : error;
-  }
-  return 0;
+  const file = values.config;
+  return {
+    isHelp: values.help,
+    file,
+    dataDir: values['data-dir'] ?? (process.env.BACKBURNER_DIR || stateDirectory()),
+    maxMessageBytes: number('max-message-bytes'),
+    configuration: () => ({ ...place(), ...(file === undefined ? {} : readConfig(file)), ...given(members) }),
+  };
 }
 
 /** Where commands run that name no directory, so that whoever confirms one is told it. */

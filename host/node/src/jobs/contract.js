@@ -15,6 +15,10 @@ export const startError = (kind, detail) => new WitError({ kind, detail });
 /** @param {string} detail */
 export const badSpec = (detail) => startError('bad-spec', detail);
 
+/** For a directory that is not there. @param {string} path */
+export const noDirectory = (path) =>
+  startError('bad-directory', `the directory ${path} does not exist; create it or name another one`);
+
 /**
  * Refuses a command or variables that no job can be given.
  *

@@ -14,6 +14,8 @@
  * | `report.json` | what it last said of itself |
  * | `reserve` | room for the outcome |
  * | `outcome.json` | how it ended; there before the supervisor ends, and never changed |
+ * | `outcome.json.damaged-…` | what was in the place of that, and was none |
+ * | `found` | a symbolic link: processes were found of a job whose record says that there can be none |
  * | `supervisor.log` | what Node said where the supervisor failed |
  */
 
@@ -24,26 +26,39 @@ import {
   fsyncSync,
   ftruncateSync,
   linkSync,
+  lstatSync,
   openSync,
-  readFileSync,
   readSync,
+  readdirSync,
   readlinkSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
-import { OUTCOME_RESERVE_BYTES, STALE } from '../limits.js';
-import { codeOf, ifThere, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { checkedOrigin, checkedOutcome, decode, encode, isStopCause } from './model.js';
+import { OUTCOME_RESERVE_BYTES, RECORD_BYTES, STALE } from '../limits.js';
+import {
+  ASIDE,
+  codeOf,
+  ifKnown,
+  ifThere,
+  makeFifos,
+  modifiedAt,
+  openFifo,
+  overwriteFile,
+  putAside,
+  syncDirectory,
+  wake,
+  whenWoken,
+} from './files.js';
+import { Damaged, checkedOrigin, checkedOutcome, checkedStarted, encode, isStopCause, readWhole } from './model.js';
 
-/** @import { Damaged, Origin, Outcome, Spec, Started, StopCause } from './model.js' */
+/** @import { Origin, Outcome, Spec, Started, StopCause } from './model.js' */
 
-const { O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const { O_NONBLOCK, O_RDWR } = constants;
 const PRIVATE = { mode: 0o600 };
 
 export class JobDirectory {
@@ -99,9 +114,14 @@ export class JobDirectory {
     return () => clearImmediate(soon);
   }
 
-  /** `alive` for reading, where somebody holds it. */
+  /** Whether `alive` is what it was made as. */
+  hasAlive() {
+    return ifThere(() => lstatSync(this.file('alive')))?.isFIFO() ?? false;
+  }
+
+  /** `alive` for reading, where somebody holds it: something else in its place keeps nothing alive. */
   #openHeld() {
-    const fifo = ifThere(() => openSync(this.file('alive'), O_RDONLY | O_NONBLOCK));
+    const fifo = ifKnown(() => openFifo(this.file('alive')));
     if (fifo === undefined) return undefined;
     let held = false;
     try {
@@ -112,9 +132,9 @@ export class JobDirectory {
     return held ? fifo : undefined;
   }
 
-  /** Makes a supervisor look for a request to stop. Where none reads it yet, it will look first. */
+  /** Makes a supervisor look for a request to stop, if one reads it. Where none does yet, it will look first. */
   wake() {
-    wake(this.file('control'));
+    return wake(this.file('control'));
   }
 
   /**
@@ -169,20 +189,21 @@ export class JobDirectory {
 
   /** When the job was asked for as far as its directory shows: for where the record of that was damaged. */
   madeAt() {
-    // Nobody writes into the FIFO, so that it never changes.
-    const made = ifThere(() => statSync(this.file('alive'))) ?? statSync(this.path);
-    return Math.max(Math.floor(made.mtimeMs), 0);
+    const alive = ifThere(() => lstatSync(this.file('alive')));
+    // Nobody writes into the FIFO, so that its time never changes. That of the directory may, where the FIFO is gone.
+    return modifiedAt(alive?.isFIFO() ? alive : lstatSync(this.path));
   }
 
   /** @returns {Spec} */
   spec() {
-    return this.#read('spec.json');
+    // The supervisor reads it, before anybody else can write: it is as long as its server wrote it.
+    return this.#read('spec.json', Infinity);
   }
 
   /** @returns {Started | undefined} where it was recorded and is readable */
   started() {
     try {
-      return this.#read('started.json');
+      return checkedStarted(this.#read('started.json'));
     } catch {
       return undefined;
     }
@@ -190,7 +211,8 @@ export class JobDirectory {
 
   /** @param {Started} started */
   recordStarted(started) {
-    writeFileSync(this.file('started.json'), encode(started), PRIVATE);
+    // What a hasty command has put there is not written to: a FIFO would have the supervisor wait.
+    writeFileSync(this.file('started.json'), encode(started), { ...PRIVATE, flag: 'wx' });
   }
 
   /**
@@ -204,9 +226,40 @@ export class JobDirectory {
     return record && checkedOutcome(record);
   }
 
-  /** Removes an outcome that was damaged. */
-  discardOutcome() {
-    rmSync(this.file('outcome.json'), { force: true });
+  /** Moves an outcome out of the way that the job itself has written: for the supervisor, before it writes its own. */
+  disownOutcome() {
+    putAside(this.file('outcome.json'));
+  }
+
+  /** Moves an outcome that was damaged out of the way, or what is in its place. */
+  putOutcomeAside() {
+    const aside = putAside(this.file('outcome.json'));
+    if (aside === undefined || isDamaged(() => checkedOutcome(readWhole(aside, RECORD_BYTES)))) return;
+    // Somebody else has done the same, and has left a whole one, which may have been told.
+    linkOnce(aside, this.file('outcome.json'));
+    rmSync(aside);
+  }
+
+  /** Whether there was an outcome that was damaged. */
+  hasOutcomeAside() {
+    return readdirSync(this.path).some((name) => name.startsWith(`outcome.json${ASIDE}`));
+  }
+
+  /**
+   * Takes note that something of the job was found although its record says that there can be nothing. It is killed
+   * then, and who looks afterwards finds nothing more.
+   */
+  markFound() {
+    try {
+      symlinkSync('found', this.file('found'));
+    } catch {
+      // It is noted. On a full disk it is not, and what was found is killed all the same: only why may be lost.
+    }
+  }
+
+  /** Whether that was noted. */
+  wasFound() {
+    return ifThere(() => lstatSync(this.file('found')))?.isSymbolicLink() ?? false;
   }
 
   /**
@@ -219,7 +272,7 @@ export class JobDirectory {
   conclude(outcome, draft) {
     const path = this.file(draft);
     const text = Buffer.from(encode(outcome));
-    const file = openSync(path, O_CREAT | O_WRONLY, 0o600);
+    const file = overwriteFile(path);
     try {
       writeSync(file, text, 0, text.length, 0);
       ftruncateSync(file, text.length);
@@ -227,24 +280,22 @@ export class JobDirectory {
     } finally {
       closeSync(file);
     }
-    try {
-      linkSync(path, this.file('outcome.json'));
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
+    linkOnce(path, this.file('outcome.json'));
     rmSync(path, { force: true });
     syncDirectory(this.path);
+    // Nobody has waited for the job's own name so far.
+    syncDirectory(dirname(this.path));
   }
 
   /** Whether this was never finished and nobody is at work in it. */
   isStale() {
-    return Date.now() - statSync(this.path).mtimeMs > STALE && !this.isAlive();
+    return Date.now() - lstatSync(this.path).mtimeMs > STALE && !this.isAlive();
   }
 
   /** Whether an open file is the FIFO that keeps this job alive. @param {number} file */
   isAliveFile(file) {
-    const [given, wanted] = [fstatSync(file), statSync(this.file('alive'))];
-    return given.ino === wanted.ino && given.dev === wanted.dev;
+    const [given, wanted] = [fstatSync(file), ifThere(() => lstatSync(this.file('alive')))];
+    return given.ino === wanted?.ino && given.dev === wanted.dev;
   }
 
   /** @param {string} name */
@@ -252,9 +303,28 @@ export class JobDirectory {
     return join(this.path, name);
   }
 
-  /** @param {string} name */
-  #read(name) {
-    return decode(readFileSync(this.file(name), 'utf8'));
+  /** @param {string} name @param {number} [limitBytes] */
+  #read(name, limitBytes = RECORD_BYTES) {
+    return readWhole(this.file(name), limitBytes);
+  }
+}
+
+/** Gives a file another name, unless something has that. @param {string} path @param {string} name */
+function linkOnce(path, name) {
+  try {
+    linkSync(path, name);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** Whether what `read` reads was damaged. @param {() => unknown} read */
+function isDamaged(read) {
+  try {
+    read();
+    return false;
+  } catch (error) {
+    return error instanceof Damaged;
   }
 }
 

@@ -1,13 +1,14 @@
 /**
  * Jobs as asynchronous functions, for places without processes, such as a page. They end with the page.
  *
- * A function cannot be killed: one that is asked to stop and goes on keeps its job running. That is the truth, so
- * nothing here pretends otherwise, and `grace-ms` has no effect.
+ * A function cannot be killed: one that is asked to stop and goes on keeps its job running, also when it is told that
+ * its grace is over. That is the truth, so nothing here pretends otherwise.
  */
 
-import { LONGEST_TIMER, READ_BYTES } from '../limits.js';
+import { ANSWER_BYTES, LONGEST_TIMER, READ_BYTES } from '../limits.js';
 import { WitError } from '../wit-error.js';
-import { badSpec, checkSpec, startError } from './contract.js';
+import { badSpec, checkSpec, noDirectory, startError } from './contract.js';
+import { Questions, isTooLong, reportOf } from './function-questions.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 
 /** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
@@ -17,24 +18,41 @@ import { NO_JOB_ID, isJobId } from './id.js';
  *
  * @typedef {object} Call
  * @property {string[]} words what the job is: the function's name and its arguments
+ * @property {string | undefined} line the same as it was written, where that was a line for a shell: a function that is
+ *   a shell reads this, with the blanks and quotes that `words` has lost
  * @property {string} stdin
  * @property {Record<string, string>} environment the variables of the call; there are no others
  * @property {string | undefined} directory where the call says that it runs; what that means is the function's to know
  * @property {AbortSignal} signal aborted when the job is to stop
+ * @property {AbortSignal} killed aborted where it still runs when its grace is over: a function that has a worker
+ *   terminates it
  * @property {(text: string, stream?: wit.Stream) => void} write does nothing when the job has ended
+ * @property {(form: string) => Promise<string>} ask asks a person something: a form and its answer, as the README of
+ *   the WIT has them; rejected when the job is to stop
+ * @property {(said: { percent?: number, text?: string }) => void} report says how far the job is
  *
- * @typedef {(call: Call) => Promise<number | void>} Run gives the exit code, 0 where it gives none
+ * @typedef {(call: Call) => Promise<number | void | wit.End>} Run gives the exit code, 0 where it gives none; or how
+ *   else it ended, where it runs programs of its own: by a signal, say, or not at all
+ *
+ * @typedef {object} Surroundings what else there is where the functions run
+ * @property {(path: string) => boolean} [isDirectory] whether a call may name this directory; any one without it
  */
 
-/** Jobs that are run by these functions, by name. */
+/** Jobs that are functions. */
 export class FunctionJobs {
-  #functions;
+  #find;
+  #isDirectory;
   /** @type {Map<string, Job>} */
   #jobs = new Map();
 
-  /** @param {Record<string, Run>} functions */
-  constructor(functions) {
-    this.#functions = new Map(Object.entries(functions));
+  /**
+   * @param {Record<string, Run> | Run} functions by name, or one that is called whatever the name is, such as a shell
+   * @param {Surroundings} [surroundings]
+   */
+  constructor(functions, { isDirectory } = {}) {
+    const table = typeof functions === 'function' ? undefined : new Map(Object.entries(functions));
+    this.#find = (/** @type {string} */ name) => (typeof functions === 'function' ? functions : table?.get(name));
+    this.#isDirectory = isDirectory ?? (() => true);
   }
 
   /**
@@ -47,9 +65,10 @@ export class FunctionJobs {
     if (this.#jobs.has(id)) throw startError('already-known', 'this job was started or stopped before');
     const words = spec.command.tag === 'program' ? spec.command.val : spec.command.val.trim().split(/\s+/);
     if (!words[0]) throw badSpec('the name of the function is missing');
+    if (spec.directory !== undefined && !this.#isDirectory(spec.directory)) throw noDirectory(spec.directory);
     const job = new Job(spec);
     this.#jobs.set(id, job);
-    job.run(words, this.#functions.get(words[0]));
+    job.run(words, this.#find(words[0]));
   }
 
   /**
@@ -82,13 +101,14 @@ export class FunctionJobs {
   }
 
   /**
-   * Does nothing: these jobs have no way to ask.
-   *
-   * @param {string} _id
-   * @param {string} _key
-   * @param {string} _answer
+   * @param {string} id
+   * @param {string} key
+   * @param {string} answer
    */
-  answer(_id, _key, _answer) {}
+  answer(id, key, answer) {
+    if (isTooLong(answer)) throw new WitError({ detail: `an answer may have ${ANSWER_BYTES} bytes` });
+    this.#jobs.get(id)?.questions.answer(key, answer);
+  }
 
   /** @param {string} id */
   forget(id) {
@@ -117,6 +137,10 @@ class Job {
   #startedAt = Date.now();
   #started = performance.now();
   #abort = new AbortController();
+  #kill = new AbortController();
+  questions = new Questions(this.#abort.signal);
+  /** @type {wit.Report | undefined} */
+  #report;
   /** @type {ReturnType<typeof setTimeout>[]} */
   #timers = [];
   #spec;
@@ -131,8 +155,8 @@ class Job {
   constructor(spec) {
     this.#spec = spec;
     this.output = new Output(Number(spec.outputLimitBytes));
-    this.#stopAfter(spec.timeoutMs, 'timed-out');
-    this.#stopAfter(spec.lifetimeMs, 'expired');
+    this.#after(spec.timeoutMs, () => this.stop('timed-out'));
+    this.#after(spec.lifetimeMs, () => this.stop('expired'));
   }
 
   /** A job that never will be started. @param {wit.StopReason} reason */
@@ -153,9 +177,10 @@ class Job {
 
   /** @param {wit.StopCause} cause the first one stays */
   stop(cause) {
-    if (this.#outcome) return;
-    this.#stopping ??= cause;
+    if (this.#outcome || this.#stopping) return;
+    this.#stopping = cause;
     this.#abort.abort();
+    this.#after(this.#spec.graceMs, () => this.#kill.abort());
   }
 
   /** @returns {wit.State} */
@@ -169,8 +194,8 @@ class Job {
         outputBytes: BigInt(this.output.writtenBytes),
         lastOutputAt: this.output.lastAt,
         stopping: this.#stopping,
-        questions: [],
-        report: undefined,
+        questions: this.questions.all(),
+        report: this.#report,
       },
     };
   }
@@ -182,24 +207,41 @@ class Job {
    */
   async #endOf(words, run) {
     if (!run) return { tag: 'not-started', val: { detail: `there is no function ${words[0]}` } };
-    const { signal } = this.#abort;
-    const { stdin, directory } = this.#spec;
-    const environment = Object.fromEntries(this.#spec.environment);
-    /** @type {Call['write']} */
-    const write = (text, stream) => {
-      // The outcome says how much there is, and never changes.
-      if (!this.#outcome) this.output.write(text, stream);
-    };
     try {
       // Later: whoever starts a job is told so before it does anything.
       await Promise.resolve();
-      const code = await run({ words, stdin, environment, directory, signal, write });
-      return { tag: 'exited', val: { code: Number(code ?? 0) & 0xff } };
+      const end = await run(this.#call(words));
+      return typeof end === 'object' && end !== null ? end : { tag: 'exited', val: { code: Number(end ?? 0) & 0xff } };
     } catch (error) {
-      if (signal.aborted) return { tag: 'signalled', val: { signal: 'SIGTERM', coreDumped: false } };
+      if (this.#abort.signal.aborted) {
+        const signal = this.#kill.signal.aborted ? 'SIGKILL' : 'SIGTERM';
+        return { tag: 'signalled', val: { signal, coreDumped: false } };
+      }
       this.output.write(`${error}\n`, 'stderr');
       return { tag: 'exited', val: { code: 1 } };
     }
+  }
+
+  /** @param {string[]} words @returns {Call} */
+  #call(words) {
+    const { command, stdin, directory, environment } = this.#spec;
+    return {
+      words,
+      line: command.tag === 'shell' ? command.val : undefined,
+      stdin,
+      environment: Object.fromEntries(environment),
+      directory,
+      signal: this.#abort.signal,
+      killed: this.#kill.signal,
+      // The outcome says how much there is, and never changes.
+      write: (text, stream) => {
+        if (!this.#outcome) this.output.write(text, stream);
+      },
+      ask: (form) => this.questions.ask(form),
+      report: (said) => {
+        this.#report = reportOf(said);
+      },
+    };
   }
 
   /** @param {wit.End} end */
@@ -221,10 +263,16 @@ class Job {
     return BigInt(Math.floor(performance.now() - this.#started));
   }
 
-  /** A limit beyond what a timer takes is longer than a page lives. @param {bigint | undefined} ms @param {wit.StopCause} cause */
-  #stopAfter(ms, cause) {
+  /**
+   * A time beyond what a timer takes is longer than a page lives. None at all is at once, and not later.
+   *
+   * @param {bigint | undefined} ms
+   * @param {() => void} action
+   */
+  #after(ms, action) {
     if (ms === undefined || ms > LONGEST_TIMER) return;
-    this.#timers.push(setTimeout(() => this.stop(cause), Number(ms)));
+    if (ms === 0n) action();
+    else this.#timers.push(setTimeout(action, Number(ms)));
   }
 }
 

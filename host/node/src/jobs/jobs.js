@@ -7,29 +7,29 @@
  */
 
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { ANSWER_BYTES, BURIAL, BURIAL_PAUSE, READ_BYTES } from '../limits.js';
-import { pause } from '../pause.js';
+import { ANSWER_BYTES, READ_BYTES } from '../limits.js';
 import { WitError } from '../wit-error.js';
+import { bury } from './burial.js';
 import { bootId, monotonicMs } from './clock.js';
 import { startError } from './contract.js';
 import { JobDirectory } from './directory.js';
-import { codeOf, ifThere, syncDirectory } from './files.js';
+import { codeOf, deleteAll, ifThere, openUp, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 import { Damaged, outcome } from './model.js';
 import { readOutput, usage } from './output.js';
-import { remains, signalAll } from './processes.js';
+import { SUPERVISOR, signalAll, supervisors } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
 import { complete } from './spec.js';
 
 /** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
-/** @import { LossKind, Origin, Outcome, Spec } from './model.js' */
+/** @import { Origin, Outcome, Spec } from './model.js' */
 
-const SUPERVISOR = fileURLToPath(new URL('supervisor.js', import.meta.url));
+const PROGRAM = fileURLToPath(new URL(SUPERVISOR, import.meta.url));
 
 /** Where jobs are built and taken apart. Not an id, so never a job. */
 const WORKSHOP = '.workshop';
@@ -49,7 +49,11 @@ export class ProcessJobs {
     this.#path = path;
     this.#workshop = join(path, WORKSHOP);
     this.#bootId = bootId();
-    mkdirSync(this.#workshop, { recursive: true, mode: 0o700 });
+    // A job may have closed either of them.
+    for (const place of [path, this.#workshop]) {
+      mkdirSync(place, { recursive: true, mode: 0o700 });
+      openUp(place);
+    }
     this.#tidy();
   }
 
@@ -83,7 +87,8 @@ export class ProcessJobs {
       const directory = this.#find(id);
       if (directory?.isAlive()) {
         directory.requestStop(reason);
-        directory.wake();
+        // Somebody took away what its supervisor listens to. It listens to this too, and what was recorded is why.
+        if (!directory.wake() && directory.started()) signalAll(supervisors(id), 'SIGTERM');
       }
       if (directory) return;
       const isSettled = this.#establish(id, (it) => neverStarted(it, reason));
@@ -163,7 +168,14 @@ export class ProcessJobs {
   #find(id) {
     if (!isJobId(id)) return undefined;
     const path = join(this.#path, id);
-    return ifThere(() => readdirSync(path)) && new JobDirectory(path);
+    const found = ifThere(() => lstatSync(path));
+    if (found?.isDirectory()) {
+      openUp(path);
+      return new JobDirectory(path);
+    }
+    // What somebody put in its place is nobody's job.
+    if (found) ifThere(() => renameSync(path, join(this.#workshop, this.#unique('damaged', id))));
+    return undefined;
   }
 
   /**
@@ -215,7 +227,7 @@ export class ProcessJobs {
     const directory = new JobDirectory(join(this.#path, id));
     try {
       held.push(openSync(directory.file('supervisor.log'), 'a', 0o600));
-      const supervisor = spawn(process.execPath, [SUPERVISOR, id], {
+      const supervisor = spawn(process.execPath, [PROGRAM, id], {
         cwd: directory.path,
         detached: true,
         stdio: ['ignore', ...held],
@@ -246,34 +258,9 @@ export class ProcessJobs {
     } catch (error) {
       // What cannot be read now, or not by this version, is right all the same.
       if (!(error instanceof Damaged)) throw error;
-      directory.discardOutcome();
-      return this.#bury(id, directory, 'files');
+      directory.putOutcomeAside();
     }
-    return this.#bury(id, directory, existsSync(directory.file('alive')) ? 'supervisor' : 'files');
-  }
-
-  /**
-   * Kills what is left of a lost job, and leaves an outcome. Several processes may do this at the same time, and the
-   * first outcome stays.
-   *
-   * @param {string} id
-   * @param {JobDirectory} directory
-   * @param {LossKind} suspected
-   */
-  #bury(id, directory, suspected) {
-    const origin = readable(() => directory.origin());
-    const isThisBoot = origin === undefined || origin.bootId === this.#bootId;
-    if (isThisBoot && !killAll(id, directory)) return undefined;
-    const kind = origin === undefined ? 'files' : isThisBoot ? suspected : 'machine';
-    const { writtenBytes, droppedBytes } = usage(directory.path);
-    const lost = outcome(/** @type {const} */ ({ tag: 'lost', val: { kind } }), {
-      startedAt: origin?.startedAt ?? directory.madeAt(),
-      stopped: directory.stopCause() ?? null,
-      outputBytes: writtenBytes,
-      droppedBytes,
-    });
-    directory.conclude(lost, this.#unique('draft', id));
-    return directory.outcome();
+    return bury({ id, directory, bootId: this.#bootId, draft: this.#unique('draft', id) });
   }
 
   /**
@@ -312,14 +299,18 @@ export class ProcessJobs {
   #remove(id) {
     const path = join(this.#workshop, this.#unique('gone', id));
     ifThere(() => renameSync(join(this.#path, id), path));
-    rmSync(path, { recursive: true, force: true });
+    deleteAll(path);
   }
 
   /** Deletes what other processes left in the workshop and cannot be at work on any more. */
   #tidy() {
     for (const name of readdirSync(this.#workshop)) {
       const path = join(this.#workshop, name);
-      if (ifThere(() => new JobDirectory(path).isStale())) rmSync(path, { recursive: true, force: true });
+      try {
+        if (new JobDirectory(path).isStale()) deleteAll(path);
+      } catch {
+        // What cannot be looked at or deleted stays: it is in nobody's way.
+      }
     }
   }
 
@@ -352,19 +343,6 @@ function neverStarted(directory, reason) {
   const now = Date.now();
   const end = /** @type {const} */ ({ tag: 'lost', val: { kind: 'never-started' } });
   directory.conclude(outcome(end, { startedAt: now, endedAt: now, stopped: reason }), 'draft');
-}
-
-/** Whether nothing is left of a job whose supervisor is dead. @param {string} id @param {JobDirectory} directory */
-function killAll(id, directory) {
-  const started = directory.started();
-  const deadline = Date.now() + BURIAL;
-  for (;;) {
-    const left = remains(id, started, 'unproven');
-    if (left.length === 0) return true;
-    signalAll(left, 'SIGKILL');
-    if (Date.now() > deadline) return false;
-    pause(BURIAL_PAUSE);
-  }
 }
 
 /** @param {Outcome} it @returns {wit.Outcome} */

@@ -38,9 +38,9 @@
  * @property {number} startTicks when the kernel started it, in ticks since boot
  */
 
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 
-import { readBytes } from './files.js';
+import { OtherKind, openFile, readBytes } from './files.js';
 
 /** The version of everything that is written to disk. */
 const FORMAT = 1;
@@ -55,11 +55,14 @@ export class Damaged extends Error {}
 
 /**
  * @param {string} text
- * @throws {Damaged} where it is no record; another error where only a newer version can read it
+ * @throws {Damaged} where it is no record; another error where only another version can read it, which is no damage
  */
 export function decode(text) {
   const { format, content } = parsed(text);
-  if (format > FORMAT) throw new Error(`a job's file has format ${format}, and this version knows ${FORMAT}`);
+  if (!isWithin(format, 2 ** 32 - 1)) throw new Damaged('a record has the number of its format');
+  if (format !== FORMAT) {
+    throw new Error(`a job's file has format ${format}, and this version knows ${FORMAT}; use a newer version`);
+  }
   if (typeof content !== 'object' || content === null) throw new Damaged('a record has members');
   return content;
 }
@@ -82,16 +85,37 @@ function parsed(text) {
  */
 export function readRecord(path, limitBytes) {
   try {
-    // A FIFO must not have us wait for whoever writes into it.
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const bytes = readBytes(file, 0, limitBytes + 1);
-      return bytes.length > limitBytes ? undefined : decode(bytes.toString());
-    } finally {
-      closeSync(file);
-    }
+    return readWhole(path, limitBytes);
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * What is in a file of a job.
+ *
+ * @param {string} path
+ * @param {number} limitBytes what is longer is none of ours
+ * @returns {any}
+ * @throws {Damaged} where somebody damaged or replaced it; as `decode`, too
+ */
+export function readWhole(path, limitBytes) {
+  const file = opened(path);
+  try {
+    const bytes = readBytes(file, 0, limitBytes + 1);
+    if (bytes.length > limitBytes) throw new Damaged(`${path} is longer than anything that was written there`);
+    return decode(bytes.toString());
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** @param {string} path */
+function opened(path) {
+  try {
+    return openFile(path);
+  } catch (error) {
+    throw error instanceof OtherKind ? new Damaged(error.message) : error;
   }
 }
 
@@ -137,6 +161,19 @@ export function checkedOutcome(it) {
 export function checkedOrigin(it) {
   if (isWithin(it.startedAt) && isWithin(it.monotonicMs) && typeof it.bootId === 'string') return it;
   throw new Damaged('an origin has other members');
+}
+
+/**
+ * Refuses what does not say which process a command is: any process of the job may have written it.
+ *
+ * @param {any} it
+ * @returns {Started}
+ * @throws {Damaged}
+ */
+export function checkedStarted(it) {
+  // Neither 0, the group of what has none, nor 1, the session of everything in a container.
+  if (isWithin(it.pid, 2 ** 31 - 1) && it.pid > 1 && isWithin(it.startTicks)) return it;
+  throw new Damaged('the record of a command has other members');
 }
 
 /** @param {any} it */

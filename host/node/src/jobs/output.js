@@ -7,12 +7,12 @@
  * when a new one is needed. Entries count as output, so a job that alternates between its streams is bounded too.
  */
 
-import { closeSync, fstatSync, ftruncateSync, lstatSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
-import { ifThere, readBytes } from './files.js';
+import { createFile, ifKnown, ifThere, modifiedAt, openFile, readBytes } from './files.js';
 import { isWithin } from './model.js';
 
 /** @import { Stream } from './model.js' */
@@ -27,6 +27,8 @@ export class Recorder {
   #limitBytes;
   /** @type {Segment | undefined} */
   #open;
+  /** The segment of the beginning, closed. @type {Segment | undefined} */
+  #head;
   /** The closed segments of the end, oldest first. @type {Segment[]} */
   #tail = [];
   #retryAt = 0;
@@ -68,6 +70,14 @@ export class Recorder {
     }
   }
 
+  /** Makes what is kept survive a power failure. What the disk refuses counts as dropped. */
+  sync() {
+    this.#close();
+    for (const { start, length } of [this.#head, ...this.#tail].filter((it) => it !== undefined)) {
+      if (!isSynced(this.#directory, start)) this.droppedBytes += length;
+    }
+  }
+
   /**
    * @param {Stream} stream
    * @param {Uint8Array} bytes
@@ -97,7 +107,8 @@ export class Recorder {
     this.#open = undefined;
     segment?.close();
     if (segment?.length === 0) segment.delete();
-    else if (segment && segment.start > 0) this.#tail.push(segment);
+    else if (segment?.start === 0) this.#head = segment;
+    else if (segment) this.#tail.push(segment);
   }
 }
 
@@ -122,9 +133,9 @@ class Segment {
     this.start = start;
     this.#capacity = capacity;
     // The index first: whoever finds the bytes finds it too.
-    this.#index = openSync(join(directory, indexName(start)), 'w', 0o600);
+    this.#index = createFile(join(directory, indexName(start)));
     try {
-      this.#data = openSync(join(directory, dataName(start)), 'w', 0o600);
+      this.#data = createFile(join(directory, dataName(start)));
     } catch (error) {
       closeSync(this.#index);
       throw error;
@@ -137,9 +148,13 @@ class Segment {
   }
 
   delete() {
-    // The bytes first, for the same reason.
-    rmSync(join(this.#directory, dataName(this.start)), { force: true });
-    rmSync(join(this.#directory, indexName(this.start)), { force: true });
+    try {
+      // The bytes first, for the same reason.
+      rmSync(join(this.#directory, dataName(this.start)), { force: true });
+      rmSync(join(this.#directory, indexName(this.start)), { force: true });
+    } catch {
+      // The job has closed its directory, say. What stays can be read, and counts as dropped all the same.
+    }
   }
 
   /** How many bytes of this stream still fit. @param {Stream} stream @param {number} at */
@@ -256,7 +271,8 @@ class Reading {
     const bytes = readBytes(data, start - segment.start, this.#left);
     for (let number = first; !this.#isFull(); number += 1) {
       const entry = readEntry(index, number);
-      if (!entry) break;
+      // Each run ends behind the one before it. What does not is damaged, and what it would be of is not known.
+      if (!entry || entry.end <= this.#next) break;
       this.#add(entry, bytes, start);
       if (this.#next < entry.end) return;
     }
@@ -286,8 +302,8 @@ class Reading {
 }
 
 /**
- * How much a job wrote, from the segments' places alone. Any process of the job may have put another one beside them, or made
- * one longer: then the numbers are wrong, and numbers all the same.
+ * How much a job wrote and how much is there, from the segments' places alone. Any process of the job may have put
+ * another one beside them, or made one longer: then the numbers are wrong, and numbers all the same.
  *
  * @param {string} directory
  */
@@ -298,9 +314,43 @@ export function usage(directory) {
   const keptBytes = segments.reduce((sum, { length }) => sum + length, 0);
   return {
     writtenBytes,
-    droppedBytes: Math.max(writtenBytes - keptBytes, 0),
+    keptBytes,
     lastAt: last?.modifiedAt,
   };
+}
+
+/**
+ * Makes all output of a job survive a power failure, and gives how many bytes of it may not.
+ *
+ * @param {string} directory
+ */
+export function syncOutput(directory) {
+  const refused = listSegments(directory).filter(({ start }) => !isSynced(directory, start));
+  return refused.reduce((sum, { length }) => sum + length, 0);
+}
+
+/**
+ * Makes one segment survive a power failure, and says whether it will.
+ *
+ * @param {string} directory
+ * @param {number} start
+ */
+function isSynced(directory, start) {
+  // The bytes first: an entry without its bytes would promise some.
+  return [dataName(start), indexName(start)].every((name) => {
+    try {
+      const file = openFile(join(directory, name));
+      try {
+        fdatasyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      return true;
+    } catch {
+      // The disk refuses it, or it is gone or something else, and nobody can read it either.
+      return false;
+    }
+  });
 }
 
 /** @typedef {{ start: number, length: number, modifiedAt: number }} Listed */
@@ -313,7 +363,7 @@ function listSegments(directory) {
     const found = ifThere(() => lstatSync(join(directory, name)));
     // Deleted since the directory was read: dropped output.
     if (!found?.isFile()) return [];
-    return [{ start, length: found.size, modifiedAt: Math.max(Math.floor(found.mtimeMs), 0) }];
+    return [{ start, length: found.size, modifiedAt: modifiedAt(found) }];
   });
 }
 
@@ -327,7 +377,8 @@ function firstEntryAfter(index, offset) {
   if (index === undefined) return 0;
   let [low, high] = [0, Math.floor(fstatSync(index).size / ENTRY_BYTES)];
   while (low < high) {
-    const middle = (low + high) >> 1;
+    // Not by bits, of which JavaScript takes 32: a file may be said to be longer.
+    const middle = Math.floor((low + high) / 2);
     const entry = readEntry(index, middle);
     if (entry && entry.end <= offset) low = middle + 1;
     else high = middle;
@@ -368,7 +419,7 @@ function decodeEntry(bytes) {
 }
 
 /** @param {string} path */
-const open = (path) => ifThere(() => openSync(path, 'r'));
+const open = (path) => ifKnown(() => openFile(path));
 /** @param {number} start */
 const dataName = (start) => `out-${String(start).padStart(20, '0')}`;
 /** @param {number} start */

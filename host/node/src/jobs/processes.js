@@ -1,9 +1,9 @@
 /**
  * Which processes belong to a job, as Linux's `/proc` shows them.
  *
- * A process belongs to a job if it has the job's id in its environment, is its command or in the command's session
- * or group, or descends from one of these. One that left all three behind is not found, nor one that runs as another
- * user.
+ * A process belongs to a job if it is its supervisor, has the job's id in its environment, is its command or in the
+ * command's session or group, or descends from one of these. One that left all of these behind is not found, nor one
+ * that runs as another user.
  */
 
 import { readFileSync, readdirSync } from 'node:fs';
@@ -24,9 +24,12 @@ import { COMMAND_LINE_CHARACTERS } from '../limits.js';
 /** The variable that every process of a job has in its environment, with the job's id. */
 export const TASK_VARIABLE = 'BACKBURNER_TASK_ID';
 
+/** The program that a supervisor is, in the directory of this file; the job's id is all that it is given. */
+export const SUPERVISOR = 'supervisor.js';
+
 /**
- * What runs of a job. Asks twice where there is nothing, since a process that is being executed has no environment
- * for an instant.
+ * What runs of a job, its supervisor first, and this process too where it is a part of it. Asks twice where there is
+ * nothing, since a process that is being executed has no environment for an instant.
  *
  * @param {string} id
  * @param {Started | undefined} started
@@ -44,18 +47,33 @@ export function remains(id, started, group) {
  * @param {'certain' | 'unproven'} group
  */
 function remainsNow(id, started, group) {
-  const others = allProcesses().filter((seen) => seen.pid !== process.pid);
-  const proven = new Set(others.filter((seen) => isCommand(seen, started) || isMarked(seen.pid, id)));
-  const isInGroup = (/** @type {Seen} */ seen) => [seen.group, seen.session].includes(started?.pid ?? 0);
+  const all = allProcesses();
+  const members = all.filter((seen) => isCommand(seen, started) || isMarked(seen.pid, id));
+  const proven = new Set([...all.filter(({ pid }) => isSupervisor(pid, id)), ...members]);
+  const isInGroup = (/** @type {Seen} */ { group, session }) =>
+    started !== undefined && [group, session].includes(started.pid);
   if (group === 'certain' || [...proven].some(isInGroup)) {
-    for (const seen of others.filter(isInGroup)) proven.add(seen);
+    for (const seen of all.filter(isInGroup)) proven.add(seen);
   }
   // A set that is iterated also gives what is added meanwhile.
   for (const parent of proven) {
-    for (const seen of others) if (seen.parent === parent.pid) proven.add(seen);
+    for (const seen of all) if (seen.parent === parent.pid) proven.add(seen);
   }
   return [...proven].filter((seen) => !seen.isZombie);
 }
+
+/**
+ * The supervisor of a job, if it runs. One that was killed has no command line any more when its FIFO ends.
+ *
+ * @param {string} id
+ */
+export const supervisors = (id) => allProcesses().filter(({ pid }) => isSupervisor(pid, id));
+
+/** @param {number} pid @param {string} id */
+const isSupervisor = (pid, id) => read(`/proc/${pid}/cmdline`).endsWith(`/${SUPERVISOR}\0${id}\0`);
+
+/** Whether a process is not this one. @param {Seen} seen */
+export const isOther = (seen) => seen.pid !== process.pid;
 
 /** @param {Seen} seen @param {Started | undefined} started */
 function isCommand(seen, started) {

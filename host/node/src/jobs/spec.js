@@ -4,7 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 
 import { ownDirectory } from '../own-directory.js';
-import { badSpec, checkSpec, startError } from './contract.js';
+import { badSpec, checkSpec, noDirectory, startError } from './contract.js';
 
 /** @import { Spec as WitSpec } from '#server/interfaces/backburner-server-jobs.js' */
 /** @import { Spec } from './model.js' */
@@ -55,13 +55,14 @@ function checkDirectory(path) {
     if (!isDirectory) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     accessSync(path, constants.X_OK);
   } catch (error) {
-    throw startError('bad-directory', unusable(path, error));
+    throw unusable(path, error);
   }
 }
 
 /** @param {string} path @param {any} error */
 function unusable(path, { code }) {
-  if (code === 'ENOENT') return `the directory ${path} does not exist; create it or name another one`;
-  if (code === 'ENOTDIR') return `${path} is not a directory; name a directory`;
-  return `the directory ${path} may not be entered; change its permissions or name another one`;
+  if (code === 'ENOENT') return noDirectory(path);
+  if (code === 'ENOTDIR') return startError('bad-directory', `${path} is not a directory; name a directory`);
+  const closed = `the directory ${path} may not be entered; change its permissions or name another one`;
+  return startError('bad-directory', closed);
 }

@@ -7,21 +7,26 @@
  * by itself gets half a second to end too; then it is named in the outcome and stopped in the same way.
  */
 
+import { dirname } from 'node:path';
+
 import { DRAIN, LEFTOVERS, LONGEST_TIMER, LOOK_AGAIN, OUTCOME_RETRY } from '../limits.js';
 import { pause } from '../pause.js';
 import { monotonicMs } from './clock.js';
 import { endOf, execute } from './command.js';
 import { JobDirectory } from './directory.js';
-import { codeOf } from './files.js';
+import { codeOf, openUp } from './files.js';
 import { Life } from './life.js';
 import { outcome } from './model.js';
 import { Recorder } from './output.js';
-import { describe, look, remains, signalAll } from './processes.js';
+import { describe, isOther, look, remains, signalAll } from './processes.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
 /** @import { Action } from './life.js' */
 /** @import { End, Leftover, Origin, Outcome, Spec } from './model.js' */
 /** @typedef {{ id: string, directory: JobDirectory, origin: Origin, spec: Spec, recorder: Recorder }} Post */
+
+/** The descriptor of the FIFO `alive`. */
+const ALIVE = 1;
 
 /** Watches a command until nothing of it runs any more. */
 class Watch {
@@ -54,7 +59,6 @@ class Watch {
    */
   run(end) {
     this.#recordStarted();
-    this.#post.directory.whenWoken(() => this.#step());
     process.on('SIGTERM', () => {
       this.#isAskedToEnd = true;
       this.#step();
@@ -68,6 +72,11 @@ class Watch {
       // After the control is open: a request that was made before it is found now, a later one wakes.
       this.#step();
     });
+  }
+
+  /** Somebody wants something of the job. */
+  wake() {
+    this.#step();
   }
 
   #recordStarted() {
@@ -103,12 +112,23 @@ class Watch {
   #stopCause(now) {
     const { directory } = this.#post;
     const cause = this.#life.overdue(now) ?? (this.#isAskedToEnd ? 'shut-down' : undefined);
-    if (!cause || !this.#life.isRunning) return directory.stopCause() ?? cause;
+    if (!cause || !this.#life.isRunning) return this.#requested() ?? cause;
     try {
       return directory.requestStop(cause);
     } catch {
       // Where it cannot be recorded, it is done all the same.
       return cause;
+    }
+  }
+
+  /** Why somebody wants the job to stop. */
+  #requested() {
+    const { directory } = this.#post;
+    try {
+      return directory.stopCause();
+    } catch {
+      // The job has closed its directory: who wants it to stop opens that first, and wakes this process afterwards.
+      return undefined;
     }
   }
 
@@ -123,7 +143,8 @@ class Watch {
   }
 
   #remains() {
-    return remains(this.#post.id, this.#started, 'certain');
+    // A supervisor whose server is a job itself is a part of that one, and never of its own.
+    return remains(this.#post.id, this.#started, 'certain').filter(isOther);
   }
 }
 
@@ -136,6 +157,10 @@ class Watch {
 async function carryOut(post) {
   const stopped = post.directory.stopCause();
   if (stopped) return notStarted('it was stopped before its command was executed', stopped);
+  /** @type {Watch | undefined} */
+  let watch;
+  // Before its command can put something else in the place of that.
+  post.directory.whenWoken(() => watch?.wake());
   /** @type {ChildProcess} */
   let child;
   try {
@@ -144,7 +169,8 @@ async function carryOut(post) {
     return notStarted(error instanceof Error ? error.message : String(error));
   }
   const drained = record(child, post.recorder);
-  const known = await new Watch(post, child.pid ?? 0).run(endOf(child));
+  watch = new Watch(post, child.pid ?? 0);
+  const known = await watch.run(endOf(child));
   await Promise.race([drained, new Promise((resolve) => setTimeout(resolve, DRAIN))]);
   return known;
 }
@@ -173,29 +199,42 @@ function record(child, recorder) {
  * @param {Pick<Outcome, 'end' | 'stopped' | 'leftovers'>} known
  */
 function conclude({ directory, origin, recorder }, known) {
+  const durationMs = monotonicMs() - origin.monotonicMs;
+  reopen(directory);
+  // First, so that no outcome counts bytes as kept that a power failure would take.
+  recorder.sync();
   const finished = outcome(known.end, {
     ...known,
     startedAt: origin.startedAt,
-    durationMs: monotonicMs() - origin.monotonicMs,
+    durationMs,
     outputBytes: recorder.writtenBytes,
     droppedBytes: recorder.droppedBytes,
   });
-  for (;;) {
+  for (let isFirst = true; ; ) {
     try {
+      // As long as everybody sees that this process lives, nobody else says how the job ended but the job itself.
+      if (isFirst && directory.isAliveFile(ALIVE)) directory.disownOutcome();
+      isFirst = false;
       return directory.conclude(finished, 'reserve');
     } catch (error) {
       // Somebody deleted the whole directory: there is nobody left to tell.
       if (codeOf(error) === 'ENOENT') throw error;
+      reopen(directory);
       pause(OUTCOME_RETRY);
     }
   }
+}
+
+/** Opens what the job may have closed: its directory, and that of all jobs. @param {JobDirectory} directory */
+function reopen({ path }) {
+  for (const place of [dirname(path), path]) openUp(place);
 }
 
 async function supervise() {
   const [, , id = ''] = process.argv;
   const directory = new JobDirectory(process.cwd());
   // A person who tries this out must not start a job a second time.
-  if (!directory.isAliveFile(1)) throw new Error('a supervisor is started by a server');
+  if (!directory.isAliveFile(ALIVE)) throw new Error('a supervisor is started by a server');
   // A terminal that goes away has no effect; SIGTERM is what a machine sends when it ends.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM']) process.on(signal, () => undefined);
   const spec = directory.spec();

@@ -43,6 +43,13 @@ const countdown: Run = async ({ words, signal, write }) => {
   return 0;
 };
 
+const shell: Run = async ({ line, words, killed, ask, report }) => {
+  report({ percent: 50, text: line ?? words.join(' ') });
+  killed.throwIfAborted();
+  if ((await ask('{"message":"Go on?"}')) === '') return 1;
+  return { tag: 'signalled', val: { signal: 'SIGTERM', coreDumped: false } };
+};
+
 export async function embed(send: (message: string) => void): Promise<Connection> {
   const jobs = new FunctionJobs({ countdown });
   const code = await loadServer();
@@ -54,7 +61,7 @@ export async function embed(send: (message: string) => void): Promise<Connection
 
 export const ours: { stores: Store[]; jobs: Jobs[] } = {
   stores: [new MemoryStore(), new SqliteStore('tasks.db')],
-  jobs: [new ProcessJobs('/tmp/jobs'), new FunctionJobs({})],
+  jobs: [new ProcessJobs('/tmp/jobs'), new FunctionJobs({}), new FunctionJobs(shell, { isDirectory: () => true })],
 };
 
 export const inPage: () => Promise<Component> = async () =>

@@ -114,6 +114,8 @@ fn what_makes_no_sense_is_refused() {
         &["--choice", "a,b", "--several"],
         &["--choice", "a", "--default", "a", "--default", "a"],
         &["--field", "a=b:text"],
+        &["--field", "a\u{200b}b:text"],
+        &["--field", "a\u{a0}b:text"],
         &["--field", " a:text"],
         &["--field", " :text"],
         &["--field", "a:text", "--default", "a"],
@@ -147,6 +149,7 @@ fn several_choices_may_be_suggested_together_or_one_by_one() {
 #[test]
 fn a_name_may_have_a_blank_and_a_choice_a_comma() {
     right(&["--field", "my name:text"]);
+    right(&["--field", "größe-名前_2:text"]);
     right(&["--choice", "a,b"]);
 }
 

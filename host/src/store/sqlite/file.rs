@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use super::super::OpenError;
 
 /// Readable and writable by the owner alone. SQLite gives its other files the mode of this one.
-const MODE: u32 = 0o600;
+pub(super) const MODE: u32 = 0o600;
 
 /// What SQLite adds to the database's name for its log.
 pub(super) const LOG: &str = "-wal";
@@ -26,6 +26,9 @@ pub(super) const INDEX: &str = "-shm";
 
 /// What SQLite adds to the database's name for what it writes instead of a log before there is one.
 const JOURNAL: &str = "-journal";
+
+/// What is added to the database's name for the room that is kept for it.
+pub(super) const RESERVE: &str = "-reserve";
 
 /// Held while a file is created. Closing any descriptor of a file drops all locks that the process has on
 /// it: so nobody in this process may already have the file open when the one that created it is closed.
@@ -39,7 +42,7 @@ pub(super) fn create(path: &Path) -> Result<(), OpenError> {
         path: path.to_owned(),
         source,
     };
-    for suffix in ["", LOG, INDEX, JOURNAL] {
+    for suffix in ["", LOG, INDEX, JOURNAL, RESERVE] {
         let file = beside(path, suffix);
         if let Some(found) = look(&file).map_err(|source| failed(&file, source))?
             && !is_own_file(&found)
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn what_a_link_leads_to_is_refused_and_left_as_it_is() {
         for (kind, make) in ELSEWHERE {
-            for suffix in ["", LOG, INDEX, JOURNAL] {
+            for suffix in ["", LOG, INDEX, JOURNAL, RESERVE] {
                 let (directory, database) = directory();
                 let target = directory.path().join("target");
                 make(&target).expect("there is room");

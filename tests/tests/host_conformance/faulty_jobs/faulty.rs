@@ -22,6 +22,9 @@ use super::Fault;
 use crate::asking::Asking;
 use crate::meeting::Meeting;
 
+/// How long an answer may be, in bytes, by the WIT.
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
 /// What all hosts of one subject have in common beside their files.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
@@ -307,9 +310,9 @@ impl Jobs for Faulty {
                 let detail = "there is no such question".to_owned();
                 Err(Failure { detail })
             }
-            Fault::LosesLongAnswers if answer.len() > 1 << 20 => Ok(()),
+            Fault::LosesLongAnswers if answer.len() > ANSWER_BYTES_MAX => Ok(()),
             Fault::LastAnswerWins if earlier == 0 => Ok(()),
-            Fault::AnswersLater if answer.len() <= 1 << 20 => {
+            Fault::AnswersLater if answer.len() <= ANSWER_BYTES_MAX => {
                 let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
                 untold.push((id, key.to_owned(), answer.to_owned()));
                 Ok(())

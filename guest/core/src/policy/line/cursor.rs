@@ -38,8 +38,8 @@ impl Cursor {
         self.next()
     }
 
-    /// What stands between the `(` that comes next and the `))` that closes it and the one before it, all of which is read;
-    /// `None`, and nothing is read, where there is no such thing: then these are groups.
+    /// What stands between the `(` that comes next and the `))` that closes it and the one before it, all of which is
+    /// read; `None`, and nothing is read, where there is no such thing: then these are groups.
     pub(super) fn arithmetic(&mut self) -> Option<String> {
         let inside = self.characters[self.place..].strip_prefix(&['('])?;
         let end = end_of_arithmetic(inside)?;

@@ -150,8 +150,8 @@ impl Lexer {
         self.doubt(if is_pattern { CASE } else { "a `)` has no `(`" });
     }
 
-    /// Reads a group whose parenthesis is open, or with a second one arithmetic. A shell that does not know the latter takes
-    /// it for groups: the commands that would be in them count like those that are expanded.
+    /// Reads a group whose parenthesis is open, or with a second one arithmetic. A shell that does not know the latter
+    /// takes it for groups: the commands that would be in them count like those that are expanded.
     fn group(&mut self) {
         let Some(text) = self.rest.arithmetic() else {
             return self.nested();
@@ -163,8 +163,8 @@ impl Lexer {
             lexer.take_in(Script { commands, doubt });
         });
         // Within `(( ))` bash makes a substitution also where it stands in quotes or behind `#`. A shell without
-        // arithmetic would not, and `read` above is that shell. It counts as several levels, as everything in it is then
-        // read twice.
+        // arithmetic would not, and `read` above is that shell. It counts as several levels, as everything in it is
+        // then read twice.
         if text.contains(['\'', '#', '\\']) || text.contains("<<") {
             self.depth += RUNNER_LEVELS;
             self.expanded(&text);

@@ -21,10 +21,10 @@ pub(in crate::policy) enum Meaning {
     Marker,
     /// As that, or `{}` where it has no value in its own word.
     Braces,
-    /// Nothing, and no operand that is the program's own comes behind it.
-    Last,
-    /// Its value stands for all operands that are the program's own.
-    Operand,
+    /// It has no value, and the command begins with the next operand, also where one of the program's own would come.
+    EndsOperands,
+    /// As that, but it has a value.
+    EndsOperandsByValue,
     /// It is not known: the next word may be its value, or not.
     Unknown,
 }
@@ -63,7 +63,7 @@ impl Options {
             if !matches!(
                 meaning,
                 Meaning::Flag
-                    | Meaning::Last
+                    | Meaning::EndsOperands
                     | Meaning::Shell
                     | Meaning::Nothing
                     | Meaning::Unknown
@@ -123,8 +123,8 @@ fn meaning(word: &'static str) -> (&'static str, Meaning) {
         "~" => Meaning::Nothing,
         "%" => Meaning::Marker,
         "&" => Meaning::Braces,
-        "@" => Meaning::Operand,
-        ":" => Meaning::Last,
+        "@" => Meaning::EndsOperandsByValue,
+        ":" => Meaning::EndsOperands,
         _ => Meaning::Flag,
     };
     (name, meaning)

@@ -8,7 +8,7 @@ pub(in crate::policy) struct Runner {
     /// Those which do so alike.
     names: &'static str,
     pub(in crate::policy) options: Options,
-    /// The operands before the command: for each the words that it may be, or [`ANY`].
+    /// The operands before the command: for each the words that it may be, or [`ANY`]. See [`is_one_of`].
     pub(in crate::policy) path: &'static [&'static [&'static str]],
     pub(in crate::policy) begins: Begins,
     pub(in crate::policy) form: Form,
@@ -45,6 +45,10 @@ pub(in crate::policy) enum Form {
     Joined,
     /// Shell lines.
     Lines,
+    /// Shell lines, or such of subcommands of the runner.
+    LinesOrSubcommands,
+    /// A subcommand of the runner, or a line of some if it is one word.
+    Subcommand,
     /// A shell line, and what is none.
     First,
     /// The arguments of a shell.
@@ -54,24 +58,27 @@ pub(in crate::policy) enum Form {
 /// Any operand.
 const ANY: &[&str] = &[];
 
+/// No operand, for a program of which an option alone has something run: a word that begins with a dash is none.
+const NO_OPERAND: &[&str] = &["-"];
+
 const GIT: &str =
     "-Cc= -* --git-dir= --work-tree= --namespace= --super-prefix= --config-env= --attr-source= --*";
 
 const GIT_REBASE: &str = "-x! -CcsX= -* --exec! --git-dir= --work-tree= --namespace= --config-env= --strategy= \
-                          --strategy-option= --onto= --*";
+        --strategy-option= --onto= --*";
 
 const GIT_FILTER_BRANCH: &str = "-Ccd= -* --setup! --env-filter! --tree-filter! --index-filter! --parent-filter! \
-                                 --msg-filter! --commit-filter! --tag-name-filter! --git-dir= --work-tree= \
-                                 --namespace= --config-env= --*";
+        --msg-filter! --commit-filter! --tag-name-filter! --git-dir= --work-tree= \
+        --namespace= --config-env= --*";
 
 const GIT_DIFFTOOL: &str =
     "-x! -Cct= -* --extcmd! --git-dir= --work-tree= --namespace= --config-env= --tool= --*";
 
 /// What runs a line at the other end, which may be this machine.
-const GIT_REMOTE: &str = "-Cco= -* --upload-pack! --receive-pack! --exec! --git-dir= --work-tree= --namespace= \
-                          --config-env= --*";
+const GIT_REMOTE_OPTIONS: &str = "-Cco= -* --upload-pack! --receive-pack! --exec! --git-dir= --work-tree= --namespace= \
+        --config-env= --*";
 
-const GIT_REMOTES: &[&str] = &[
+const GIT_REMOTE_WORDS: &[&str] = &[
     "archive",
     "clone",
     "fetch",
@@ -83,56 +90,54 @@ const GIT_REMOTES: &[&str] = &[
 ];
 
 const SU: &str = "-c! -Ggsw= -flmpP -hV~ --command! --session-command! --group= --shell= --supp-group= \
-                  --whitelist-environment= --login --preserve-environment --pty --help~ --version~";
+        --whitelist-environment= --login --preserve-environment --pty --help~ --version~";
 
 const SYSTEMD: &str = "-CEHMpu= -dGPqrtv -S$ --shell$ --background= --capsule= --description= --gid= --host= \
         --machine= --nice= --property= --service-type= --setenv= --slice= --uid= --unit= --working-directory= \
-                       --on-active= --on-boot= --on-startup= --on-unit-active= --on-unit-inactive= --on-calendar= \
-                       --path-property= --socket-property= --timer-property= --user --system --scope --pipe --pty \
-                       --wait --collect --quiet --no-block --no-ask-password --remain-after-exit --same-dir \
-                       --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment=";
+        --on-active= --on-boot= --on-startup= --on-unit-active= --on-unit-inactive= --on-calendar= \
+        --path-property= --socket-property= --timer-property= --user --system --scope --pipe --pty \
+        --wait --collect --quiet --no-block --no-ask-password --remain-after-exit --same-dir \
+        --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment=";
 
-const TMUX_WINDOW: &str = "-LTceFnt= -2CDNPabdkluv";
+const TMUX_WINDOW_OPTIONS: &str = "-LTceFnt= -2CDNPabdkluv";
 
-const TMUX_WINDOWS: &[&str] = &[
-    "new-window",
+const TMUX_WINDOW_WORDS: &[&str] = &[
+    "new-w|indow",
     "neww",
-    "respawn-pane",
-    "respawn-window",
+    "respawn-p|ane",
+    "respawn-w|indow",
     "respawnp",
     "respawnw",
 ];
 
-const TMUX_SPLIT: &str = "-LTceFltp= -2CDINPZbdhuv";
+const TMUX_SPLIT_OPTIONS: &str = "-LTceFltp= -2CDINPZbdhuv";
 
-const TMUX_SPLITS: &[&str] = &["split", "split-window", "splitw"];
+const TMUX_SPLIT_WORDS: &[&str] = &["sp|lit-window", "splitw"];
 
-const TMUX_RUN: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
+const TMUX_RUN_OPTIONS: &str = "-HLNSTcefFnpstwxy= -12ABCDEIMOPXZabdhIkloquv";
 
-const TMUX_RUNS: &[&str] = &["if", "if-shell", "pipe-pane", "pipep", "run", "run-shell"];
+const TMUX_RUN_WORDS: &[&str] = &["i|f-shell", "pi|pe-pane", "pipep", "ru|n-shell"];
 
-const TMUX_SEND: &str = "-LSTcfNt= -2CDFHKMRXluv";
+const TMUX_SEND_OPTIONS: &str = "-LSTcfNt= -2CDFHKMRXluv";
 
-/// Those of the key, and of the command that it gets.
-const TMUX_BIND: &str = "-LNSTcft= -2CDnru";
+const TMUX_SEND_WORDS: &[&str] = &["send", "send-k|eys"];
 
-const TMUX_BINDS: &[&str] = &["bind", "bind-key"];
+const PERF_STAT_OPTIONS: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
+        --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre! \
+        --post! --metrics= --topdown --all-cpus --append --no-aggr --big-num --quiet --verbose \
+        --no-inherit --detailed --json-output";
 
-const PERF_STAT: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
-        --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre= \
-                         --post= --metrics= --topdown --all-cpus --append --no-aggr --big-num --quiet --verbose \
-                         --no-inherit --detailed --json-output";
+const PERF_RECORD_OPTIONS: &str = "-CDFGcejkmoprtu= -ABINPRSTWabdginqsvz --event= --filter= --pid= --tid= --output= \
+        --cpu= --freq= --count= --mmap-pages= --call-graph= --delay= --cgroup= --uid= --clockid= --switch-output? \
+        --switch-output-event= --all-cpus --append --quiet --verbose --no-inherit --group --stat --data --timestamp";
 
-const PERF_RECORD: &str = "-CDFGcejkmoprtu= -ABINPRSTWabdginqsvz --event= --filter= --pid= --tid= --output= --cpu= \
-        --freq= --count= --mmap-pages= --call-graph= --delay= --cgroup= --uid= --clockid= --switch-output-event= \
-                           --all-cpus --append --quiet --verbose --no-inherit --group --stat --data --timestamp";
-
-const PERF_FTRACE: &str =
+const PERF_FTRACE_OPTIONS: &str =
     "-CDEGKNTgmpt= -F? -abnv --pid= --tid= --cpu= --tracer= --delay= --all-cpus --verbose";
 
-const PERF_WITH_RECORD: &[&str] = &[
+const PERF_RECORD_WORDS: &[&str] = &[
     "c2c",
     "kmem",
+    "kvm",
     "kwork",
     "lock",
     "mem",
@@ -142,14 +147,17 @@ const PERF_WITH_RECORD: &[&str] = &[
     "trace",
 ];
 
+const PERF_CONTENTION_OPTIONS: &str =
+    "-CEFGLMSYikpx= -Dabfgloqtv --cpu= --entries= --key= --pid= --tid= --verbose";
+
 const SETARCH: &str = "-BFILRSTXZv3: -hV~ --32bit: --fdpic-funcptrs: --short-inode: --addr-compat-layout: \
         --addr-no-randomize: --whole-seconds: --sticky-timeouts: --read-implies-exec: --mmap-page-zero: --3gb: --4gb: \
-                       --uname-2.6: --verbose: --show~ --list~ --help~ --version~";
+        --uname-2.6: --verbose: --show~ --list~ --help~ --version~";
 
 /// A name may stand in several rows: then each is looked at.
 #[rustfmt::skip]
 const RUNNERS: &[Runner] = &[
-    runner("arch-chroot", "-u= -Nr -h~").path(&[ANY]).or_shell().takes_one(),
+    runner("arch-chroot", "-u= -Nr -h~ --help~").path(&[ANY]).or_shell().takes_one(),
     runner("backburner", "-hV~ --data-dir= --config= --label= --cwd= --env= --key= --ttl= --timeout= --stdin --detach \
         --quiet --json --help~ --version~").path(&[&["run"]]).takes_one(),
     runner("builtin catchsegv coproc eatmydata nohup toybox busybox", ""),
@@ -164,7 +172,7 @@ const RUNNERS: &[Runner] = &[
         --userns-block-fd= --cap-add= --cap-drop= --perms= --size= --overlay-src= --tmp-overlay= --ro-overlay= --*")
         .takes_one(),
     runner("caffeinate", "-disum -tw="),
-    runner("capsh", "-* --*").behind(&["--"]).form(Form::Shell),
+    runner("capsh", "-* --*").behind(&["--", "-+", "=+"]).form(Form::Shell),
     runner("choom", "-n= -p~ --adjust= --pid~"),
     runner("chpst", "-ubeUnlLmdopfcrt/= -P012vV"),
     runner("chronic", "-ev"),
@@ -172,7 +180,7 @@ const RUNNERS: &[Runner] = &[
     runner("chrt", "-TPD= -p~ -abdefimoRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ \
         --all-tasks --batch --deadline --ext --fifo --idle --other --reset-on-fork --rr --verbose").path(&[ANY])
         .takes_one(),
-    // Some take no priority.
+    // Some take no priority. Which of these, is not looked at: of `chrt -i $P ls` a variable may be the command.
     runner("chrt", "-bdeio: -TPD= -p~ -afmRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ --all-tasks \
         --batch: --deadline: --ext: --fifo --idle: --other: --reset-on-fork --rr --verbose").path(&[ANY]).takes_one(),
     runner("command", "-p -vV~"),
@@ -180,7 +188,7 @@ const RUNNERS: &[Runner] = &[
         --live-stream --clean-env --verbose").path(&[&["run"]]).takes_one(),
     // Of a group or a loop the name stands before it.
     runner("coproc", "").behind(&["{", "while", "until", "if"]),
-    runner("dbus-launch", "--*"),
+    runner("dbus-launch", "--autolaunch= --config-file= --*"),
     runner("dbus-run-session", "--config-file= --dbus-daemon="),
     runner("direnv", "").path(&[&["exec"], ANY]).takes_one(),
     runner("doas", "-s$ -aCu= -Ln"),
@@ -193,16 +201,16 @@ const RUNNERS: &[Runner] = &[
     runner("faketime", "-fm --exclude-monotonic").path(&[ANY]),
     runner("fd fdfind", "-xX> --exec> --exec-batch> -dEetcSjoC= -* --*").behind(&[]).puts_in().is_list().takes_one(),
     runner("find", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
-    runner("firejail", "--* --help~ --version~").or_shell(),
+    runner("firejail", "-?h~ --* --help~ --list~ --tree~ --version~").or_shell(),
     runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
         --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
-    runner("function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
+    runner("envdir envuidgid function gosu setuidgid su-exec", "").path(&[ANY]).takes_one(),
     runner("git", GIT).path(&[&["bisect"], &["run"]]).takes_one(),
     runner("git", GIT).path(&[&["submodule"], &["foreach"]]).takes_one(),
     runner("git", GIT_REBASE).path(&[&["rebase"]]).behind(&[]).takes_one(),
     runner("git", GIT_FILTER_BRANCH).path(&[&["filter-branch"]]).behind(&[]).takes_one(),
     runner("git", GIT_DIFFTOOL).path(&[&["difftool"]]).behind(&[]).takes_one(),
-    runner("git", GIT_REMOTE).path(&[GIT_REMOTES]).behind(&[]).takes_one(),
+    runner("git", GIT_REMOTE_OPTIONS).path(&[GIT_REMOTE_WORDS]).behind(&[]).takes_one(),
     runner("hyperfine", "-psc! -wmMrnSuD= -iNE -L== -P=== --prepare! --setup! --cleanup! --conclude! --warmup= \
         --runs= --min-runs= --max-runs= --command-name= --shell= --export-json= --export-markdown= \
         --export-csv= --export-orgmode= --export-asciidoc= --style= --output= --input= --time-unit= --sort= \
@@ -211,13 +219,17 @@ const RUNNERS: &[Runner] = &[
     runner("aarch64 alpha arm arm64 armv6l armv7l armv8l athlon i386 i486 i586 i686 ia64 linux32 linux64 loongarch64 \
         mips mips32 mips64 parisc parisc32 parisc64 ppc ppc32 ppc64 ppc64le ppcle riscv32 riscv64 s390 s390x sparc \
         sparc32 sparc64 uname26 x86_64", SETARCH).or_shell(),
+    runner("ifne", "-n"),
     runner("ionice", "-cn= -pPu~ -t --class= --classdata= --pid~ --pgid~ --uid~ --ignore"),
-    runner("ip", "-n= -*").path(&[&["netns", "netn", "net"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
-    runner("ip", "-n= -*").path(&[&["vrf", "vr", "v"], &["exec", "exe", "ex", "e"], ANY]).takes_one(),
+    runner("ip", "-n= -*").path(&[&["net|ns"], &["e|xec"], ANY]).takes_one(),
+    runner("ip", "-n= -*").path(&[&["v|rf"], &["e|xec"], ANY]).takes_one(),
     runner("ltrace", "-aAeFlnopsuxwD= -bcCfhiLrStTV"),
     runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
-    runner("newgrp", "-l").path(&[ANY]).or_shell().takes_one(),
+    runner("mispipe", "").form(Form::Lines),
+    runner("newgrp", "-c! -l -hV~ --command! --help~ --version~").path(&[ANY]).or_shell().takes_one(),
     runner("nice", "-n= -0123456789 --adjustment="),
+    runner("niceload", "-p~ --pid~ --prg~ --sensor! -ILMflnst= -BHNSqv --factor= --io= --load= --mem= --nice= \
+        --recheck= --suspend= --battery --hard --noswap --quiet --soft --verbose --help~ --version~"),
     runner("nix", NIX).path(&[&["develop", "env", "shell"]]).behind(&["-c", "--command"]).takes_one(),
     runner("nix-shell", "--run! --command! -* --*").behind(&[]),
     runner("nocache", "-n="),
@@ -231,16 +243,21 @@ const RUNNERS: &[Runner] = &[
     runner("numactl", "-CFILMNPSfimopw= -absHltduDTV --cpunodebind= --physcpubind= --interleave= --membind= \
         --preferred= --weighted-interleave= --localalloc --all --balancing"),
     runner("parallel", PARALLEL).form(Form::Joined).puts_in().reads().or_shell().takes_one(),
+    // That of moreutils runs lines.
+    runner("parallel", PARALLEL).behind(&["--"]).form(Form::Lines).takes_one(),
     runner("pdm pipenv poetry", "-pCP= -qvn --project= --directory= --python= --pypi-mirror= --quiet --verbose \
         --no-interaction --site").path(&[&["run"]]).takes_one(),
-    runner("perf", PERF_STAT).path(&[&["stat"]]).takes_one(),
-    runner("perf", PERF_RECORD).path(&[&["record"]]).takes_one(),
-    runner("perf", PERF_RECORD).path(&[PERF_WITH_RECORD, &["record", "rec"]]).takes_one(),
+    runner("perf", PERF_STAT_OPTIONS).path(&[&["stat"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[&["record"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[PERF_RECORD_WORDS, &["rec|ord"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[&["kvm"], &["stat"], &["rec|ord"]]).takes_one(),
+    runner("perf", PERF_RECORD_OPTIONS).path(&[&["script"], &["rec|ord"], ANY]).takes_one(),
+    runner("perf", PERF_CONTENTION_OPTIONS).path(&[&["lock"], &["con|tention"]]).takes_one(),
     runner("perf", "-CDFGeimoptu= -STafsv --time --event= --expr= --pid= --tid= --uid= --cpu= --output= --duration= \
         --filter-pids= --delay= --max-stack= --all-cpus --summary --with-summary --verbose")
         .path(&[&["trace"]]).takes_one(),
-    runner("perf", PERF_FTRACE).path(&[&["ftrace"]]).takes_one(),
-    runner("perf", PERF_FTRACE).path(&[&["ftrace"], &["trace", "latency", "profile"]]).takes_one(),
+    runner("perf", PERF_FTRACE_OPTIONS).path(&[&["ftrace"]]).takes_one(),
+    runner("perf", PERF_FTRACE_OPTIONS).path(&[&["ftrace"], &["trace", "latency", "profile"]]).takes_one(),
     runner("pipx", "--spec= --python= --pip-args= --verbose --quiet").path(&[&["run"]]).takes_one(),
     runner("pkexec", "--user= --disable-internal-agent --keep-cwd --help~ --version~").or_shell(),
     runner("pnpm", "-CF= -crw --dir= --filter= --package= --recursive --shell-mode --silent --workspace-root")
@@ -257,18 +274,20 @@ const RUNNERS: &[Runner] = &[
     runner("runuser", "-u@ --user@ -c! -Ggsw= -flmpPT -hV~ --command! --session-command! --group= --shell= \
         --supp-group= --whitelist-environment= --login --preserve-environment --pty --fast --help~ --version~")
         .path(&[ANY]).or_shell().takes_one(),
+    // Behind `-x` or `-wipe` the name of a session may stand, which is taken for a command.
     runner("screen", "-ScehpstT= -r~ -dDmAaiLlnOqUv"),
     runner("screen", "-ScehpstT= -XdDmAaiLlnOqUv").path(&[&["stuff", "exec", "screen"]]).form(Form::Joined),
     runner("script", SCRIPT).path(&[ANY]).or_shell().takes_one(),
     runner("script", SCRIPT).behind(&["--"]).form(Form::Joined).takes_one(),
     runner("sem", PARALLEL).form(Form::Joined).takes_one(),
     runner("setarch", SETARCH).path(&[ANY]).or_shell().takes_one(),
+    runner("setlock", "-NXnx").path(&[ANY]).takes_one(),
     runner("setpriv", "-d~ --dump~ --reuid= --regid= --ruid= --rgid= --euid= --egid= --groups= --securebits= \
         --pdeathsig= --inh-caps= --ambient-caps= --bounding-set= --selinux-label= --apparmor-profile= \
         --landlock-access= --landlock-rule= --ptracer= --clear-groups --keep-groups --init-groups \
         --no-new-privs --reset-env"),
     runner("setsid", "-cfw --ctty --fork --wait"),
-    runner("sg", "-c!").path(&[ANY]).form(Form::Joined).or_shell().takes_one(),
+    runner("sg", "-c! --help~ --version~").path(&[ANY]).form(Form::Joined).or_shell().takes_one(),
     runner("softlimit", "-acdflmoprst=").takes_one(),
     runner("ssh", "-GNOQVW~ -BDEFIJLPRSbceilmopw= -1246AaCfgKkMnqsTtvXxYy").path(&[ANY]).form(Form::Joined).or_shell()
         .takes_one(),
@@ -298,22 +317,21 @@ const RUNNERS: &[Runner] = &[
     runner("time", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
     runner("timeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
     runner("tini", "-ep= -ghlsvw"),
-    runner("tmux", "-c! -LSTf= -2CDNluv").path(&[&["-"]]).takes_one(),
-    runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-session"]]).is_list().takes_one(),
-    runner("tmux", TMUX_WINDOW).path(&[TMUX_WINDOWS]).is_list().takes_one(),
-    runner("tmux", TMUX_SPLIT).path(&[TMUX_SPLITS]).is_list().takes_one(),
-    runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-popup"]]).is_list().takes_one(),
-    runner("tmux", TMUX_RUN).path(&[TMUX_RUNS]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", "-c! -LSTf= -2CDNluv").path(&[NO_OPERAND]).takes_one(),
+    runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-s|ession"]]).is_list().takes_one(),
+    runner("tmux", TMUX_WINDOW_OPTIONS).path(&[TMUX_WINDOW_WORDS]).is_list().takes_one(),
+    runner("tmux", TMUX_SPLIT_OPTIONS).path(&[TMUX_SPLIT_WORDS]).is_list().takes_one(),
+    runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-po|pup"]]).is_list().takes_one(),
+    runner("tmux", TMUX_RUN_OPTIONS).path(&[TMUX_RUN_WORDS]).form(Form::LinesOrSubcommands).is_list().takes_one(),
     // What is typed may be one line in several words, or several lines.
-    runner("tmux", TMUX_SEND).path(&[&["send", "send-keys"]]).form(Form::Joined).is_list().takes_one(),
-    runner("tmux", TMUX_SEND).path(&[&["send", "send-keys"]]).form(Form::Lines).is_list().takes_one(),
-    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_RUNS]).form(Form::Lines).is_list().takes_one(),
-    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_WINDOWS]).is_list().takes_one(),
-    runner("tmux", TMUX_BIND).path(&[TMUX_BINDS, ANY, TMUX_SPLITS]).is_list().takes_one(),
+    runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Joined).is_list().takes_one(),
+    runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", "-LNSTcf= -2CDlnruv").path(&[&["bi|nd-key"], ANY]).form(Form::Subcommand).is_list().takes_one(),
     runner("torsocks", "--shell$ -Papu= -diqv --address= --port= --user= --pass= --isolate --debug --quiet"),
     runner("trap", "-lpP~").form(Form::First),
     // Of one word it is the format of time that another program of this name prints.
-    runner("ts", "-BEfmnrisSdzCKlTRVh -DLNWGO=").form(Form::Several),
+    runner("ts", TASK_SPOOLER).form(Form::Several),
+    runner("tsp", TASK_SPOOLER),
     runner("unbuffer", "-p"),
     runner("unshare", "-GRSlw= -CTUcfimnpru -hV~ --boottime= --load-interp= --map-group= --map-groups= --map-user= \
         --map-users= --monotonic= --owner= --propagation= --root= --setgid= --setgroups= --setuid= --wd= \
@@ -347,21 +365,24 @@ const PARALLEL: &str = "-CDEIJLNPSUadjns= -il? -MT0kmqrtuvXx --jobs= --max-procs
         --delay= --timeout= --joblog= --results= --retries= --sshlogin= --sshloginfile= --tmpdir= --workdir= \
         --env= --halt= --load= --memfree= --nice= --max-args= --max-replace-args= --delimiter= --tagstring= \
         --id= --bg --fg --wait --bar --dry-run --eta --group --keep-order --line-buffer --no-notice --null --pipe \
-                        --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb \
-                        --header= --rpl= --block= --recstart= --recend= --trim= --return= --trc= --basefile= --ssh= \
-                        --wd= --slf= --jl= --shuf --plus --link --pipe-part --files --help~ --version~";
+        --progress --quote --resume --tag --ungroup --verbose --no-run-if-empty --will-cite --lb \
+        --header= --rpl= --block= --recstart= --recend= --trim= --return= --trc= --basefile= --ssh= \
+        --wd= --slf= --jl= --shuf --plus --link --pipe-part --files -hV~ --help~ --version~ \
+        --citation~ --number-of-cores~ --number-of-cpus~ --number-of-sockets~ --number-of-threads~";
+
+const TASK_SPOOLER: &str = "-BEfmnrisSdzCKlTRVh -DLNWGO=";
 
 const SCRIPT: &str = "-c! -BEIOTmo= -adefkpqr -hV~ --command! --echo= --log-in= --log-io= --log-out= --log-timing= \
         --logging-format= --output-limit= --append --flush --force --quiet --return --help~ --version~";
 
 const NIX: &str = "-fIEj= --option== --arg== --argstr== --override-input== --file= --expr= --include= --store= \
         --max-jobs= --cores= --log-format= --extra-experimental-features= --experimental-features= --inputs-from= \
-                   --reference-lock-file= --output-lock-file= --profile= --phase= --impure --offline --refresh \
-                   --verbose";
+        --reference-lock-file= --output-lock-file= --profile= --phase= --impure --offline --refresh \
+        --verbose";
 
 const UV: &str = "-pwC= -mqvns --with= --with-editable= --with-requirements= --from= --python= --project= \
         --directory= --env-file= --extra= --group= --package= --index= --index-url= --config-file= --cache-dir= \
-                  --no-extra= --no-group= --only-group= --module --script --quiet --verbose --no-sync \
+        --no-extra= --no-group= --only-group= --module --script --quiet --verbose --no-sync \
         --frozen --locked --isolated --no-project --active --all-extras --all-groups --dev --no-dev \
         --only-dev --exact --no-cache --offline --no-config --no-env-file --refresh --reinstall --upgrade \
         --no-progress";
@@ -382,6 +403,11 @@ const fn runner(names: &'static str, options: &'static str) -> Runner {
 }
 
 impl Runner {
+    /// The first one of its names.
+    pub(in crate::policy) fn name(&self) -> &'static str {
+        self.names.split(' ').next().unwrap_or_default()
+    }
+
     const fn path(self, path: &'static [&'static [&'static str]]) -> Self {
         Self { path, ..self }
     }
@@ -422,6 +448,16 @@ impl Runner {
         let takes_one = true;
         Self { takes_one, ..self }
     }
+}
+
+/// Whether a text is one of these words of [`Runner::path`]. Of one with a `|` what is behind that may be cut short.
+pub(in crate::policy) fn is_one_of(words: &[&str], text: &str) -> bool {
+    words.iter().any(|word| match word.split_once('|') {
+        None => *word == text,
+        Some((least, more)) => text
+            .strip_prefix(least)
+            .is_some_and(|it| more.starts_with(it)),
+    })
 }
 
 /// What is known of the program of this name as one that runs others; nothing where it is none.

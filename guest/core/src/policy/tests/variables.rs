@@ -70,6 +70,29 @@ fn a_line_in_a_variable_is_looked_at() {
 }
 
 #[test]
+fn a_line_in_a_setting_of_ssh_is_looked_at() {
+    for line in [
+        "ssh -o ProxyCommand='rm -r x' host ls",
+        "ssh -oproxycommand='rm -r x' host ls",
+        "ssh -o PROXYCOMMAND=\"sh -c 'rm -r x'\" host ls",
+        "ssh -vo LocalCommand='rm -r x' host ls",
+        "ssh -o KnownHostsCommand='rm -r x' host ls",
+        "scp -o ProxyCommand='rm -r x' a b:c",
+    ] {
+        check(line, "rm");
+    }
+    check("ssh -o ProxyCommand=\"$x\" host ls", "all");
+    check("ssh -o RemoteCommand='rm -r x' host", "all");
+    for value in [
+        "ProxyCommand=none",
+        "ProxyCommand='ssh -W %h:%p bastion'",
+        "StrictHostKeyChecking=no",
+    ] {
+        check(&format!("ssh -o {value} host ls"), "");
+    }
+}
+
+#[test]
 fn a_variable_that_runs_nothing_of_that_does_not_count() {
     for (name, value) in [
         ("BASH_ENV", ""),

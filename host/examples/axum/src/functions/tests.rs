@@ -7,13 +7,15 @@ use backburner_tests::conformance::{Check, Subject, checks};
 
 use super::*;
 
+mod corpus;
+
 /// Says nothing but what it was given.
 fn echo(output: Output, call: Call) -> Running {
     Box::pin(async move {
         output.line(&format!("{:?}", call.arguments));
         output.line(&format!("{:?}", call.variables));
         output.line(&format!("{:?}", call.stdin));
-        0
+        End::Exited { code: 0 }
     })
 }
 
@@ -27,7 +29,7 @@ fn breaking(output: Output, _call: Call) -> Running {
     Box::pin(break_down(output))
 }
 
-async fn break_down(output: Output) -> u8 {
+async fn break_down(output: Output) -> End {
     output.line("before");
     tokio::task::yield_now().await;
     panic!("this function breaks")
@@ -41,7 +43,7 @@ fn torrent(output: Output, _call: Call) -> Running {
             output.line("0123456789");
         }
         output.line("last");
-        0
+        End::Exited { code: 0 }
     })
 }
 
