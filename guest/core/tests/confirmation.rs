@@ -113,15 +113,26 @@ fn a_command_that_a_rule_names_is_asked_for_and_not_run() {
 #[test]
 fn a_variable_that_has_something_run_is_asked_for_with_its_value() {
     let mut world = FakeWorld::new(1);
-    let environment = json!({ "GIT_EDITOR": "rm -r", "SECRET": "s3cr3t" });
+    let mut environment = json!({
+        "GIT_EDITOR": format!("cat {} | rm -r", "x".repeat(400)), "SECRET": "s3cr3t", "PAGER": "less\nrm -r",
+        "GIT_CONFIG_KEY_0": "core.pager", "GIT_CONFIG_VALUE_0": "rm -r /home",
+    });
+    for number in 10..40 {
+        environment[format!("APP_SETTING_NUMBER_{number}")] = json!("value");
+    }
     let arguments = json!({ "command": "git commit", "env": environment });
     let reply = host().ask(&mut world, &call(&arguments, &json!({})));
     let question = &reply["result"]["inputRequests"]["confirm"]["params"]["message"];
     let question = question.as_str().expect("it asks");
-    assert!(
-        question.contains("Variables: GIT_EDITOR='rm -r', SECRET"),
-        "{question}"
-    );
+    for shown in [
+        "Variable GIT_EDITOR, which is run:\n    cat xxx",
+        "xxx | rm -r\n",
+        "Variable PAGER, which is run:\n    less\n    rm -r\n",
+        "Variable GIT_CONFIG_VALUE_0, which is run:\n    rm -r /home\n",
+        "Variables: APP_SETTING_NUMBER_10, ",
+    ] {
+        assert!(question.contains(shown), "{shown}: {question}");
+    }
     assert!(!question.contains("s3cr3t"), "{question}");
     assert!(world.jobs.starts.is_empty());
 }

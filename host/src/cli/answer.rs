@@ -20,6 +20,8 @@ use super::response::Response;
 use super::task::Task;
 use super::terminal::ReadError;
 use super::{Place, exit_code, terminal, wrong_usage};
+use crate::environment::variable;
+use crate::jobs::supervisor::TASK_VARIABLE;
 use crate::shell_word::shell_word;
 
 /// What the server says before it says why an answer did not fit.
@@ -37,6 +39,12 @@ const SKIP: &str = "/skip";
 /// Where there is no such task, it asks nothing, an answer does not fit or comes too late, a signal came before it was
 /// sent, or a question was left open.
 pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Result<ExitCode> {
+    if variable(TASK_VARIABLE).is_some() {
+        // An agent that runs commands is not to answer for the person whom its own job asks.
+        anyhow::bail!(
+            "this is a job, and its questions are for a person: answer in a terminal of your own"
+        );
+    }
     let earlier = Earlier::new(place.data_dir, &options.id)?;
     let mut client = earlier.server(place.config)?;
     let explain = |error| earlier.explain_and_advise(error);

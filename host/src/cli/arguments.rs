@@ -183,7 +183,7 @@ Exit status:
   that of the command, where it ended by itself
   128 and the signal's number, where a signal ended it that backburner did not send
   123 where its task was cancelled
-  124 where it was stopped because of --timeout
+  124 where it was stopped because of its timeout
   125 where it could not be started, its end is not known, or backburner itself failed
   2   for a wrong command line or configuration file
 What can be seen in the command line alone to be wrong ends with 2, such as a shell line among several words. With 125 it is something else: the directory is not there, \
@@ -215,12 +215,12 @@ pub struct RunOptions {
     pub stdin: bool,
 
     /// After how long it is stopped: seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m or 1h30m, at most 31d
-    /// [default: never]
+    /// [default: what the configuration file says, else never]
     #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT), allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
 
     /// How long its task is kept, from its start, such as 12h or 7d, at least 1s, at most 365d; after it the job is
-    /// stopped if it still runs, and everything about it is deleted [default: for ever]
+    /// stopped if it still runs, and everything about it is deleted [default: what the configuration file says, else for ever]
     #[arg(long, value_name = "DURATION", value_parser = duration(TTL), allow_hyphen_values = true)]
     pub ttl: Option<Duration>,
 

@@ -33,8 +33,8 @@ pub(super) enum Missing {
     Unknown { id: String, data_dir: PathBuf },
     /// There was one.
     #[error(
-        "task {id} has expired: it was to be kept for a time only (--ttl), which has passed; its job is stopped if it \
-         still runs, and its output cannot be had any more: run the command again with a longer --ttl, or without one"
+        "task {id} has expired: it was to be kept for a time only (--ttl, or `ttlSeconds` of a configuration file), which has passed; its \
+         job is stopped if it still runs, and its output cannot be had any more: run the command again with a longer --ttl"
     )]
     Expired { id: String },
 }

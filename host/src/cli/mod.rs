@@ -230,19 +230,13 @@ fn command(verb: Verb, data_dir: Option<&Path>, id: &str) -> String {
     // A name alone is looked for in `PATH`, from everywhere.
     let is_name = program.file_name() == Some(program.as_os_str());
     let program = if is_name { program } else { absolute(&program) };
-    let own = data_dir.is_none().then(untold_data_dir).flatten();
+    // The one that the environment names is told too: it may be typed in another terminal, or read of what a job wrote.
+    let own = variable(data_dir::VARIABLE).map(PathBuf::from);
     let data_dir = data_dir.or(own.as_deref()).map(absolute);
     let command = shell_word::command(&program, verb, data_dir.as_deref());
     // Only the person can write such paths.
     let command = command.unwrap_or_else(|| format!("backburner {} --data-dir DIR", verb.word()));
     format!("{command} {id}")
-}
-
-/// The data directory that the environment names, where another command need not find it: whoever reads what a job wrote
-/// may not have the job's variable, and a path may be relative.
-fn untold_data_dir() -> Option<PathBuf> {
-    let named = PathBuf::from(variable(data_dir::VARIABLE)?);
-    (named.is_relative() || variable(TASK_VARIABLE).is_some()).then_some(named)
 }
 
 /// The same path from every directory; one that has no absolute form is left as the person wrote it.

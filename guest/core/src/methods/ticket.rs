@@ -114,7 +114,11 @@ impl Reported {
         let percent = progress.report.as_ref().and_then(|it| it.percent);
         let percent = percent.map(|it| whole(u64::from(it).min(99), Measure::Percent));
         let otherwise = match told.measure {
-            Measure::Seconds => whole(progress.running_ms / 1000, Measure::Seconds),
+            // A second is told each second: the job begins a little later than the call, and a look may be early.
+            Measure::Seconds => {
+                let seconds = progress.running_ms.saturating_add(500) / 1000;
+                whole(seconds.max(told.value.saturating_add(1)), Measure::Seconds)
+            }
             Measure::Percent => Told {
                 repeats: told.repeats.saturating_add(1),
                 ..told
@@ -216,5 +220,41 @@ impl HeldCall {
             until_configured: false,
             ticket: Ticket::Held(self).to_text(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told of a job that has run for so long, after these seconds were told.
+    fn seconds(told: u64, running_ms: u64) -> Option<u64> {
+        let number: Box<RawValue> = serde_json::from_str("1").expect("it is JSON");
+        let reported = Reported {
+            token: Id::parse(&number).expect("it is an id"),
+            value: told,
+            repeats: 0,
+            measure: Measure::Seconds,
+            next_at: 0,
+        };
+        let progress = Progress {
+            started_at: 0,
+            running_ms,
+            output_bytes: 0,
+            last_output_at: None,
+            stopping: None,
+            questions: Vec::new(),
+            report: None,
+        };
+        reported.further(&progress).map(|told| told.value)
+    }
+
+    #[test]
+    fn a_second_is_told_each_second_also_of_a_job_that_began_late() {
+        assert_eq!(seconds(0, 990), Some(1));
+        assert_eq!(seconds(0, 300), Some(1));
+        assert_eq!(seconds(1, 1300), Some(2));
+        assert_eq!(seconds(0, 3_600_000), Some(3600));
+        assert_eq!(seconds(3600, 3_601_400), Some(3601));
     }
 }

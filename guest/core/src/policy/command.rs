@@ -6,8 +6,8 @@ use super::line::{self, Script};
 use super::programs::{self, hides};
 use super::runner;
 use super::shell::{Told, names_file, told};
-use super::variables::{Fate, fate, sets_hiding};
-use super::word::Word;
+use super::variables::{Fate, fate, sets_hiding, sets_variables, ssh_line};
+use super::word::{UNKNOWN_TEXT, Word};
 
 /// What may stand before a command without being one.
 const RESERVED: [&str; 13] = [
@@ -59,10 +59,12 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
     for word in words {
         visit_within(word, (depth, visitor));
     }
-    let Some(start) = words.iter().position(|word| !is_before_command(word)) else {
+    let start = words.iter().position(|word| !is_before_command(word));
+    let (before, words) = words.split_at(start.unwrap_or(words.len()));
+    visit_assignments(before, (depth, visitor));
+    if words.is_empty() {
         return;
-    };
-    let words = &words[start..];
+    }
     let Some(name) = words[0].base_name() else {
         return visitor.doubt(UNKNOWN_NAME);
     };
@@ -78,6 +80,9 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
     let texts: Vec<String> = arguments.iter().map(Word::line).collect();
     if hides(name, &texts) || sets_hiding(name, &texts) {
         return visitor.doubt(HIDDEN);
+    }
+    if sets_variables(name) {
+        visit_assignments(arguments, (depth, visitor));
     }
     if name == "git" {
         git::visit_settings(arguments, (depth, visitor));
@@ -123,15 +128,26 @@ pub(super) fn visit_shell(arguments: &[Word], (depth, visitor): (u32, &mut impl 
     }
 }
 
-/// Shows what a word has run in another place: by the value of a variable that is run, or by a substitution that a
-/// shell makes of the text where it computes.
+/// Shows what a word has run in another place: by a setting of ssh, or by a substitution that a shell makes of the text
+/// where it computes.
 fn visit_within(word: &Word, (depth, visitor): (u32, &mut impl Visitor)) {
     let line = word.line();
     if line.contains("[$(") || line.contains("[`") {
         visitor.doubt(HIDDEN);
     }
-    if let Some((name, value)) = line.split_once('=') {
-        visit_variable(name.trim_end_matches('+'), value, depth, visitor);
+    if let Some(line) = ssh_line(&line) {
+        visit_line(line, depth + 1, visitor);
+    }
+}
+
+/// Shows what is run because of the values that these words give to variables.
+fn visit_assignments(words: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    // The names of functions that bash takes over are no names to a shell's syntax.
+    let sets = |word: &&Word| is_assignment(word) || word.beginning().starts_with("BASH_FUNC_");
+    for word in words.iter().filter(sets) {
+        if let Some((name, value)) = word.line().split_once('=') {
+            visit_variable(name.trim_end_matches('+'), value, depth, visitor);
+        }
     }
 }
 
@@ -140,8 +156,23 @@ pub(super) fn visit_variable(name: &str, value: &str, depth: u32, visitor: &mut 
     match fate(name, value) {
         None => {}
         Some(Fate::Hidden) => visitor.doubt(HIDDEN),
-        Some(Fate::Line(more)) => visit_line(&format!("{value} {more}"), depth + 1, visitor),
+        Some(Fate::Line(more)) => visit_program(value, more, (depth + 1, visitor)),
     }
+}
+
+/// Shows what a line runs to which these words are added. A file in a directory that is not known is a program like any
+/// other, though blanks in that name would make it several words.
+pub(super) fn visit_program(line: &str, more: &str, (depth, visitor): (u32, &mut impl Visitor)) {
+    let is_plain = |it: char| it.is_alphanumeric() || "/-_.".contains(it);
+    let file = line.strip_prefix(UNKNOWN_TEXT);
+    let is_file = file.is_some_and(|it| it.starts_with('/') && it.chars().all(is_plain));
+    let line = if is_file {
+        format!("\"{line}\" {more}")
+    } else {
+        // So `less` takes what opens a file: what is behind this is the line.
+        format!("{} {more}", line.trim_start_matches(['|', '-']))
+    };
+    visit_line(&line, depth, visitor);
 }
 
 fn is_shell(word: &Word) -> bool {

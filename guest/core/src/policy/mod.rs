@@ -49,9 +49,16 @@ pub(crate) struct Concern<'a> {
     pub(crate) doubt: Option<&'static str>,
 }
 
-/// Whether the value of a variable is run, or has something run.
-pub(crate) fn is_run(name: &str, value: &str) -> bool {
+/// Whether the value of a variable is run, or has something run, beside the others of its command.
+pub(crate) fn is_run(name: &str, value: &str, environment: &[(String, String)]) -> bool {
+    let is_key = |of: &str| {
+        let mut keys = environment.iter();
+        keys.any(|(name, value)| {
+            name.strip_prefix("GIT_CONFIG_KEY_") == Some(of) && git::runs(value)
+        })
+    };
     variables::fate(name, value).is_some()
+        || name.strip_prefix("GIT_CONFIG_VALUE_").is_some_and(is_key)
 }
 
 impl Rules {

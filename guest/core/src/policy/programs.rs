@@ -43,9 +43,20 @@ pub(super) fn is_shell(name: &str) -> bool {
 /// Whether these arguments of the program of this name hide what is run.
 pub(super) fn hides(name: &str, arguments: &[String]) -> bool {
     let mut rows = HIDING.iter().filter(|(program, _)| *program == name);
-    let has_one = |letters| arguments.iter().any(|it| is_option(it, letters));
-    rows.any(|(_, letters)| letters.is_empty() || has_one(letters))
-        || arguments.iter().any(|it| it == HISTORY_IS_RUN)
+    let operands = arguments.iter().position(|it| it == "--");
+    let options = &arguments[..operands.unwrap_or(arguments.len())];
+    let has_one = |letters| options.iter().any(|it| is_option(it, letters));
+    // A list of what was run before.
+    let only_lists = name == "fc" && has_one(&['l']);
+    rows.any(|(_, letters)| letters.is_empty() && !only_lists || has_one(letters))
+        || (name == "set" || is_shell(name)) && has_history_run(options)
+}
+
+/// Whether an option among these is that of earlier lines.
+fn has_history_run(options: &[String]) -> bool {
+    options
+        .windows(2)
+        .any(|pair| pair[0].starts_with('-') && pair[0].ends_with('o') && pair[1] == HISTORY_IS_RUN)
 }
 
 /// Whether one of these letters is among the options that an argument is.

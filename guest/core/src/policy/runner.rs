@@ -328,15 +328,14 @@ fn visit_command(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut i
         }
         (Form::Joined, _) => visit_line(&texts().collect::<Vec<_>>().join(" "), depth, visitor),
         (Form::Lines, _) => {
-            for text in texts() {
-                visit_line(line_of(runner, &text), depth, visitor);
+            for line in lines_of(runner, words) {
+                visit_line(&line, depth, visitor);
             }
         }
         (Form::LinesOrSubcommands, _) => {
-            for text in texts() {
-                let line = line_of(runner, &text);
-                visit_line(line, depth, visitor);
-                visit_subcommands(runner, line, (depth, visitor));
+            for line in lines_of(runner, words) {
+                visit_line(&line, depth, visitor);
+                visit_subcommands(runner, &line, (depth, visitor));
             }
         }
         (Form::Subcommand, [word]) => visit_subcommands(runner, &word.line(), (depth, visitor)),
@@ -360,6 +359,21 @@ fn visit_subcommands(runner: &Runner, line: &str, (depth, visitor): (u32, &mut i
 fn visit_subcommand(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     let program = Word::literal(runner.name());
     command::visit(&[&[program], words].concat(), depth, visitor);
+}
+
+/// The lines that these words are, without the values of options that stand behind them.
+fn lines_of(runner: &Runner, words: &[Word]) -> Vec<String> {
+    let mut rest = words.iter().map(Word::line);
+    let mut lines = Vec::new();
+    while let Some(text) = rest.next() {
+        lines.push(line_of(runner, &text).to_owned());
+        let last = Some(&text).filter(|text| text.starts_with('-'));
+        let last = last.and_then(|text| runner.options.read(text).pop());
+        if last.is_some_and(|it| it.meaning == Meaning::Values(1) && it.value.is_none()) {
+            let _its_value = rest.next();
+        }
+    }
+    lines
 }
 
 /// The line that a word is, or that the option which it is has as its value: options may stand behind lines.

@@ -16,16 +16,12 @@ pub(super) enum Fate {
 }
 
 /// Those whose value a shell or the loader of programs takes, or which say how several others are read.
-const HIDING: [&str; 10] = [
+const HIDING: [&str; 6] = [
     "BASH_ENV",
     "DYLD_INSERT_LIBRARIES",
     "GIT_CONFIG_PARAMETERS",
     "LD_AUDIT",
     "LD_PRELOAD",
-    "PROMPT_COMMAND",
-    "PS0",
-    "PS1",
-    "PS2",
     "PS4",
 ];
 
@@ -44,8 +40,11 @@ const LINES: [&str; 8] = [
     "VISUAL",
 ];
 
-/// As those, by the ends of their names, since nearly each program has some of its own.
+/// As those, by the ends of their names, since nearly each program has some of its own: alone, behind `_` or `MAN`.
 const LINE_ENDS: [&str; 3] = ["ASKPASS", "EDITOR", "PAGER"];
+
+/// How names begin that say whether there is something, or shall be.
+const QUESTIONS: [&str; 6] = ["BUILD_", "ENABLE_", "HAS_", "HAVE_", "USE_", "WITH_"];
 
 /// As those, which get a host and a command for it.
 const SHELLS_ELSEWHERE: [&str; 5] = [
@@ -63,7 +62,7 @@ const SHELLS_ELSEWHERE: [&str; 5] = [
 const SSH_SETTINGS: [&str; 3] = ["KnownHostsCommand", "LocalCommand", "ProxyCommand"];
 
 /// What a remote shell is given: a host, and a command of its caller's.
-const HOST_AND_COMMAND: &str = "${_} true";
+pub(super) const HOST_AND_COMMAND: &str = "${_} true";
 
 /// What has to be known of a variable with this name and value; `None` where its value is not run.
 pub(super) fn fate(name: &str, value: &str) -> Option<Fate> {
@@ -71,25 +70,40 @@ pub(super) fn fate(name: &str, value: &str) -> Option<Fate> {
         None
     } else if is_hiding(name) {
         Some(Fate::Hidden)
-    } else if name == "ENV" {
-        // Mostly the name of a stage, such as `test`; a shell takes it for a file, whose name it expands first.
-        value.contains(['/', '$', '`']).then_some(Fate::Hidden)
     } else if name.starts_with("GIT_CONFIG_KEY_") {
         git::runs(value).then_some(Fate::Hidden)
     } else if SHELLS_ELSEWHERE.contains(&name) {
         Some(Fate::Line(HOST_AND_COMMAND))
-    } else if is_ssh_setting(name) {
-        Some(Fate::Line(""))
-    } else if LINES.contains(&name) || LINE_ENDS.iter().any(|end| name.ends_with(end)) {
+    } else if LINES.contains(&name) || LINE_ENDS.iter().any(|end| ends_with_word(name, end)) {
         Some(Fate::Line(UNKNOWN_TEXT))
     } else {
         None
     }
 }
 
-fn is_ssh_setting(name: &str) -> bool {
-    let name = name.strip_prefix("-o").unwrap_or(name);
-    SSH_SETTINGS.iter().any(|it| it.eq_ignore_ascii_case(name))
+fn ends_with_word(name: &str, end: &str) -> bool {
+    let before = name.strip_suffix(end);
+    let is_question = QUESTIONS.iter().any(|it| name.starts_with(it));
+    !is_question && before.is_some_and(|it| it.is_empty() || it.ends_with('_') || it == "MAN")
+}
+
+/// Whether a word is a setting of ssh whose value is run, with an option before it or without; its value.
+pub(super) fn ssh_line(word: &str) -> Option<&str> {
+    let (name, value) = word.split_once('=')?;
+    let of_option = name.strip_prefix('-').and_then(|it| it.split_once('o'));
+    let name = of_option.map_or(name, |(_, name)| name).trim();
+    let is_run = SSH_SETTINGS.iter().any(|it| it.eq_ignore_ascii_case(name));
+    is_run.then_some(value)
+}
+
+/// What sets variables that its arguments name with a value.
+const SETTERS: [&str; 8] = [
+    "declare", "doas", "env", "export", "local", "readonly", "sudo", "typeset",
+];
+
+/// Whether a program sets variables that its arguments name with a value.
+pub(super) fn sets_variables(program: &str) -> bool {
+    SETTERS.contains(&program)
 }
 
 /// Whether something is run that is not looked for, whatever the value of the variable of this name.

@@ -116,15 +116,20 @@ fn line(text: &str) -> String {
 
 /// The names alone, as the values may be secret; but what is run is no secret, and is what is confirmed.
 fn variables(spec: &JobSpec) -> Option<String> {
-    let names: Vec<String> = spec
-        .environment
+    let environment = &spec.environment;
+    let (run, others): (Vec<_>, Vec<_>) = environment
         .iter()
-        .map(|(name, value)| match is_run(name, value) {
-            true => format!("{name}={}", quoted(value)),
-            false => name.clone(),
-        })
+        .partition(|(name, value)| is_run(name, value, environment));
+    let names: Vec<&str> = others.iter().map(|(name, _)| name.as_str()).collect();
+    let names = Some(names.join(", ")).filter(|names| !names.is_empty());
+    let run = run.iter().map(|(name, value)| {
+        let value = middle_left_out(&revealed_lines(value));
+        format!("Variable {}, which is run:\n{value}", line(name))
+    });
+    let shown: Vec<String> = run
+        .chain(names.map(|names| format!("Variables: {}", line(&names))))
         .collect();
-    (!names.is_empty()).then(|| format!("Variables: {}", line(&names.join(", "))))
+    (!shown.is_empty()).then(|| shown.join("\n"))
 }
 
 #[cfg(test)]

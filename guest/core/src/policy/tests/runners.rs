@@ -385,6 +385,8 @@ fn what_is_no_command_is_not_asked_about() {
         "backburner --version",
         "hyperfine ls -w 3 --export-json=x.json",
         "hyperfine ls --export-json=\"$FILE\"",
+        "hyperfine ls --export-json \"$FILE\"",
+        "hyperfine -N ls --warmup $N",
         "sudo -lZ docker ps",
         "nice -- -x",
         "parallel -V",

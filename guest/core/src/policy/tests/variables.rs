@@ -23,15 +23,11 @@ fn a_variable_that_hides_what_is_run_counts_for_every_rule() {
         ("BASH_ENV", "x"),
         ("BASH_FUNC_ls%%", "() { rm -r x; }"),
         ("DYLD_INSERT_LIBRARIES", "x.dylib"),
-        ("ENV", "$(rm -r x)"),
-        ("ENV", "/home/me/x"),
         ("GIT_CONFIG_KEY_0", "core.pager"),
         ("GIT_CONFIG_KEY_12", "alias.x"),
         ("GIT_CONFIG_PARAMETERS", "'core.pager=rm -r x'"),
         ("LD_AUDIT", "./x.so"),
         ("LD_PRELOAD", "./x.so"),
-        ("PROMPT_COMMAND", "rm -r x"),
-        ("PS1", "$(rm -r x)"),
         ("PS4", "$(rm -r x)"),
     ] {
         check_variable(name, value, "all");
@@ -98,6 +94,10 @@ fn a_variable_that_runs_nothing_of_that_does_not_count() {
         ("BASH_ENV", ""),
         ("EDITOR", "vim"),
         ("ENV", "production"),
+        ("ENV", "/app"),
+        ("PS1", "$ "),
+        ("HAVE_EDITOR", "rm -r"),
+        ("BUILD_PAGER", "rm -r"),
         ("GIT_CONFIG_COUNT", "1"),
         ("GIT_CONFIG_GLOBAL", "/dev/null"),
         ("GIT_CONFIG_KEY_0", "safe.directory"),
@@ -113,7 +113,20 @@ fn a_variable_that_runs_nothing_of_that_does_not_count() {
         check(&format!("env '{name}={value}' ls"), "");
         check(&format!("{name}='{value}' ls"), "");
     }
-    for line in ["export PAGER", "for ENV in a b; do x; done", "unset PS4"] {
+    for line in [
+        "export PAGER",
+        "unset PS4",
+        "ENV=$stage npm run deploy",
+        "export ENV=${ENV:-dev}",
+        "echo \"EDITOR=$EDITOR\"",
+        "echo \"PAGER=$PAGER\" >> .env",
+        "grep -n 'LD_PRELOAD=/x' file",
+        "cmake -DENABLE_EDITOR=$X ..",
+        "HAVE_EDITOR=$(command -v vim)",
+        "sed -i 's/^EDITOR=$x/EDITOR=vim/' f",
+        "GIT_SEQUENCE_EDITOR=\"$PWD/e.sh\" git rebase -i x",
+        "SSH_ASKPASS=\"$PWD/askpass.sh\" ssh host ls",
+    ] {
         check(line, "");
     }
 }
@@ -122,7 +135,7 @@ fn a_variable_that_runs_nothing_of_that_does_not_count() {
 fn a_variable_that_hides_what_is_run_may_be_set_by_its_name() {
     for line in [
         "read PS4 <<< '$(rm -r x)'; set -x; y",
-        "read -r a PROMPT_COMMAND",
+        "read -r a BASH_ENV",
         "printf -v PS4 '$(rm -r x)'",
         "printf -vPS4 '$(rm -r x)'",
         "mapfile -t PS4 < y",
@@ -164,13 +177,22 @@ fn a_line_of_the_history_counts_for_every_rule() {
     for line in [
         "fc -s",
         "fc -s a=b",
+        "set -o history -o histexpand",
         "set -o history -o histexpand\n!!",
         "set -H\n!!",
         "bash -o histexpand -c x",
     ] {
         check(line, "all");
     }
-    check("set -euo pipefail", "");
+    for line in [
+        "set -euo pipefail",
+        "set +o histexpand",
+        "set -- -H host",
+        "rg histexpand src",
+        "fc -l",
+    ] {
+        check(line, "");
+    }
 }
 
 #[test]
@@ -201,6 +223,12 @@ fn what_git_is_given_to_run_is_looked_at() {
         "git config --global alias.y '!rm -r x'",
         "git config set alias.y '!rm -r x'",
         "sudo git -c core.pager='rm -r x' log",
+        "git config alias.y --global '!rm -r x'",
+        "git clone -c core.pager='rm -r x' y",
+        "git --git-dir x -c core.pager='rm -r x' log",
+        "git -c imap.tunnel='rm -r x' imap-send",
+        "ssh -vo'ProxyCommand=rm -r x' host ls",
+        "ssh -o 'ProxyCommand = rm -r x' host ls",
     ] {
         check(line, "rm");
     }
@@ -214,6 +242,7 @@ fn what_git_is_given_to_run_is_looked_at() {
         "git bisect run $x",
         "git submodule foreach \"$x\"",
         "git rebase -x \"$x\"",
+        "git -c \"core.$x=less\" log",
     ] {
         check(line, "all");
     }
@@ -236,6 +265,19 @@ fn what_git_does_by_itself_is_no_command() {
         "git config user.name rm",
         "git push origin $branch:main x",
         "git log -- core.pager",
+        "git switch -c \"$branch\"",
+        "git switch -c feature/$TICKET",
+        "git commit -c $sha",
+        "git grep -c \"$p\"",
+        "git diff -c $x",
+        "git add pager.ts $FILES",
+        "git mv alias.js rm -r",
+        "git log -S core.editor rm -r",
+        "git commit -m \"core.editor=$EDITOR\"",
+        "git -c core.sshCommand=\"ssh -i ~/.ssh/key\" fetch",
+        "git config core.sshCommand \"ssh -i k -F /dev/null\"",
+        "git clone -c core.sshCommand=\"ssh -i k\" x",
+        "git config mergetool.x.path \"$HOME/bin/x\"",
         "git \"$x\" y",
     ] {
         check(line, "");
