@@ -99,21 +99,27 @@ pub(crate) fn stopping(running_ms: u64, cause: StopCause) -> String {
 
 /// What of a call decides what to do where its command was not run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Unstarted {
+pub(crate) struct Unstarted<'a> {
     /// Whether it had an idempotency key, which stands for a failed task now.
     pub(crate) key_is_used: bool,
     /// Whether neither the call nor the configuration named a directory for it.
     pub(crate) is_unplaced: bool,
+    /// What of the configuration of `run` says the directory, in words; `None` where nothing of it does.
+    pub(crate) directory_said_by: Option<&'a str>,
 }
 
 /// Why a command was not run, and what to do now.
-pub(crate) fn not_run(error: &StartError, call: Unstarted, about: About) -> String {
+pub(crate) fn not_run(error: &StartError, call: Unstarted<'_>, about: About) -> String {
     // It names directories and programs, which the caller gave.
     let detail = revealed(&error.detail);
     let with = if call.key_is_used { about.anew() } else { "" };
     match error.kind {
         StartErrorKind::BadDirectory => {
+            let said_by = call.directory_said_by;
+            let by_configuration =
+                said_by.map(|by| format!("it is what {by} says: name another one with `cwd`"));
             let correct = match about {
+                About::Run if let Some(words) = &by_configuration => words,
                 About::Run if call.is_unplaced => {
                     "it is the server's own: name another one with `cwd`"
                 }

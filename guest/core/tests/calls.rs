@@ -156,6 +156,18 @@ fn what_is_said_of_a_directory_that_cannot_be_used_is_for_who_chose_it() {
             check_place(&config, tool, arguments, expect);
         };
         check("run", &there, "correct `cwd`");
+        for (run, member) in [
+            (json!({ "cwd": "/a", "directories": ["/"] }), "cwd"),
+            (json!({ "directories": ["/a"] }), "directories"),
+        ] {
+            let mut config = config.clone();
+            config["run"] = run;
+            config["configurationFile"] = json!("/b.toml");
+            let words =
+                format!("it is what `run.{member}` in /b.toml says: name another one with `cwd`");
+            check_place(&config, "run", &line, &words);
+            check_place(&config, "run", &there, "correct `cwd`");
+        }
         check(
             "run",
             &line,

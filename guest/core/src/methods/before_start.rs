@@ -361,8 +361,8 @@ const CONFIRMATION_OF_ANSWER: &str =
 pub(super) fn used_up(used_for: Use) -> RpcError {
     let (before, again) = match used_for {
         Use::Start => (
-            "one confirmation is for one attempt to run the command, and there was one before, whether or not it could be \
-             started, so nothing was run now",
+            "one confirmation is for one attempt to run the command, and there was one before, whether or not it could \
+             be started, so nothing was run now",
             "to have it run",
         ),
         Use::Refusal => (
@@ -371,8 +371,8 @@ pub(super) fn used_up(used_for: Use) -> RpcError {
         ),
     };
     RpcError::InvalidParams(format!(
-        "`requestState` was used: {before}; {again}, make the call without `requestState` and `inputResponses`, and the \
-         person is asked again"
+        "`requestState` was used: {before}; {again}, make the call without `requestState` and `inputResponses`, and \
+         the person is asked again"
     ))
 }
 

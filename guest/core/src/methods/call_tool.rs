@@ -240,6 +240,7 @@ fn refusal_in_words(refused: &Refused, order: &Order) -> String {
             let call = Unstarted {
                 key_is_used: *remains == Remains::Task && order.idempotency_key.is_some(),
                 is_unplaced: order.is_unplaced(),
+                directory_said_by: order.directory_said_by.as_deref(),
             };
             wording::not_run(error, call, order.about())
         }
@@ -282,15 +283,15 @@ fn other_call_of_tool(other: &OtherOrder, order: &Order) -> String {
         (Some(theirs), Some(own)) => {
             let (theirs, own) = (revealed(theirs), revealed(own));
             format!(
-                "the key {key:?}, which is made of the arguments, already stands for the same call in another directory: \
-                 its directory is \"{theirs}\", and this call is for this server's own, \"{own}\", as the configuration \
-                 of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, use other arguments, \
-                 or have a `cwd` named there. Nothing was run"
+                "the key {key:?}, which is made of the arguments, already stands for the same call in another \
+                 directory: its directory is \"{theirs}\", and this call is for this server's own, \"{own}\", as the \
+                 configuration of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, use \
+                 other arguments, or have a `cwd` named there. Nothing was run"
             )
         }
         _ => format!(
-            "the key {key:?}, which is made of the arguments, already stands for another call, with other arguments: repeat \
-             that call exactly to get its task"
+            "the key {key:?}, which is made of the arguments, already stands for another call, with other arguments: \
+             repeat that call exactly to get its task"
         ),
     }
 }

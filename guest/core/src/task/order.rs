@@ -14,6 +14,8 @@ pub(crate) struct Order {
     pub(crate) spec: JobSpec,
     /// Whether the call named no directory, so that the spec has that of this server.
     pub(crate) in_servers_directory: bool,
+    /// What of the configuration of `run` says the directory, in words; `None` where nothing of it does.
+    pub(crate) directory_said_by: Option<String>,
     /// What its owner calls it.
     pub(crate) label: Option<String>,
     /// How long the task is kept after its creation, in milliseconds; `None` for ever.
@@ -43,6 +45,7 @@ impl Order {
         Self {
             in_servers_directory: arguments.directory.is_none()
                 && config.working_directory.is_some(),
+            directory_said_by: arguments.directory_said_by,
             spec: JobSpec {
                 command: arguments.command,
                 // Not the one of whichever server starts the job in the end, which a person who confirms it never saw.

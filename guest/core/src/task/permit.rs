@@ -52,8 +52,8 @@ impl Confirmation {
         self.record(START)
     }
 
-    /// Records that the person refused it, so that nobody can say yes to the same question later. Gives what it was used
-    /// for: of several at once the first one counts.
+    /// Records that the person refused it, so that nobody can say yes to the same question later. Gives what it was
+    /// used for: of several at once the first one counts.
     ///
     /// # Errors
     /// Those of [`Store`].

@@ -46,6 +46,7 @@ pub(crate) fn start(world: &mut impl World, now: u64, facts: &Facts, order: &Ord
             let call = Unstarted {
                 key_is_used: facts.idempotency_key.is_some(),
                 is_unplaced: order.is_unplaced(),
+                directory_said_by: order.directory_said_by.as_deref(),
             };
             let message = wording::not_run(&error, call, facts.about());
             let remains = give_up(world, facts, &failed(now, message));

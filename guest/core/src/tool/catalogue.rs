@@ -47,7 +47,8 @@ struct WrittenTool<'a> {
 }
 
 impl Catalogue {
-    /// Reads `run`, `tools`, `baseDirectory` and `configurationFile`; `text` is the whole configuration as it was written.
+    /// Reads `run`, `tools`, `baseDirectory` and `configurationFile`; `text` is the whole configuration as it was
+    /// written.
     ///
     /// # Errors
     /// Where something in them is wrong.

@@ -75,8 +75,8 @@ pub(crate) enum Mode {
     Auto,
     /// Always; a client that does not understand tasks cannot call.
     Required,
-    /// Never, however long the job takes; but where it asks something, or the tool has a limit of its own, the result may
-    /// be that it goes on.
+    /// Never, however long the job takes; but where it asks something, or the tool has a limit of its own, the result
+    /// may be that it goes on.
     Never,
 }
 

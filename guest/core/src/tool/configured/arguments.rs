@@ -207,6 +207,7 @@ impl Tool {
             arguments: Arguments {
                 command: prepared.command,
                 directory: self.recipe.directory.clone(),
+                directory_said_by: None,
                 environment: prepared.environment,
                 stdin: prepared.stdin,
                 timeout_ms: self.limits.timeout_ms,

@@ -21,6 +21,8 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
     /// The working directory, an absolute path; `None` for the server's.
     pub(crate) directory: Option<String>,
+    /// What of the configuration of `run` says that directory, in words; `None` where the call does, or nothing.
+    pub(crate) directory_said_by: Option<String>,
     /// Variables to set, in the order of their names; at most 1000, each name once, without `=` and NUL.
     pub(crate) environment: Vec<(String, String)>,
     /// What the command reads from its standard input.
@@ -75,6 +77,7 @@ impl Arguments {
         Ok(Self {
             command: given.command()?,
             directory: given.directory()?,
+            directory_said_by: None,
             environment: given.environment()?,
             stdin: given.stdin()?,
             timeout_ms: given.timeout_ms()?,

@@ -22,6 +22,8 @@ const MEMBERS: [&str; 7] = [
 pub(crate) struct Policy {
     /// The working directory of a call that names none; `None` for the server's own.
     pub(super) directory: Option<String>,
+    /// Which member says that; `None` where none does.
+    directory_member: Option<&'static str>,
     /// Where a call may work: in these directories and below them; anywhere where there is none.
     pub(super) directories: Vec<String>,
     /// How long a command may run.
@@ -43,8 +45,8 @@ pub(super) struct Span {
 }
 
 impl Policy {
-    /// Reads the member `run`; `None` where it switches the tool off. `base` is what a relative path begins at, and `file`
-    /// what people call the configuration.
+    /// Reads the member `run`; `None` where it switches the tool off. `base` is what a relative path begins at, and
+    /// `file` what people call the configuration.
     ///
     /// # Errors
     /// Where something in it is wrong.
@@ -57,7 +59,9 @@ impl Policy {
         let timeout = Seconds::AboveZero(TIMEOUT_SECONDS);
         let ttl = Seconds::Within(TTL_SECONDS_MIN, TTL_SECONDS_MAX);
         let directories = directories(&members, base)?;
+        let mut saying = ["cwd", "directories"].into_iter();
         let policy = Self {
+            directory_member: saying.find(|name| members.get(name).is_some()),
             directory: directory(&members, base, &directories)?,
             directories,
             timeout: span(&members, timeout, ["timeoutSeconds", "maxTimeoutSeconds"])?,
@@ -83,6 +87,9 @@ impl Policy {
         let timeout = ["timeoutSeconds", "maxTimeoutSeconds"];
         let timeout_ms = bounds(self.timeout, arguments.timeout_ms, timeout)?;
         let ttl_ms = bounds(self.ttl, arguments.ttl_ms, ["ttlSeconds", "maxTtlSeconds"])?;
+        let saying = self.directory_member;
+        let saying = saying.filter(|_| arguments.directory.is_none());
+        let directory_said_by = saying.map(|member| self.member(member));
         let directory = arguments.directory.or_else(|| self.directory.clone());
         if let Some(path) = directory.as_ref().filter(|path| !self.allows(path)) {
             let path = quoted(&path.as_str().into());
@@ -91,6 +98,7 @@ impl Policy {
         }
         Ok(Arguments {
             directory,
+            directory_said_by,
             timeout_ms,
             ttl_ms,
             ..arguments
@@ -113,9 +121,14 @@ impl Policy {
 
     /// Which member of the configuration says something, as the end of a sentence.
     fn said_by(&self, member: &str) -> String {
+        format!(", as {} says", self.member(member))
+    }
+
+    /// A member, and where it is.
+    fn member(&self, member: &str) -> String {
         let file = self.file.as_deref().map(revealed);
         let file = file.unwrap_or_else(|| "the server's configuration".to_owned());
-        format!(", as `run.{member}` in {file} says")
+        format!("`run.{member}` in {file}")
     }
 
     fn allows(&self, path: &str) -> bool {

@@ -30,6 +30,7 @@ fn a_command_is_all_that_is_needed() {
     let expect = Arguments {
         command: Command::Shell("make  all\n".to_owned()),
         directory: None,
+        directory_said_by: None,
         environment: Vec::new(),
         stdin: String::new(),
         timeout_ms: None,

@@ -34,6 +34,8 @@ fn defaults_hold_where_a_call_does_not_say() {
     let policy = policy(&json!({"cwd": "sub", "timeoutSeconds": 1.5, "ttlSeconds": 60}));
     let silent = call(&policy, &json!({"command": "true"})).expect("a valid call");
     assert_eq!(silent.directory.as_deref(), Some("/base/sub"));
+    let said_by = silent.directory_said_by.as_deref();
+    assert_eq!(said_by, Some("`run.cwd` in the server's configuration"));
     assert_eq!(
         (silent.timeout_ms, silent.ttl_ms),
         (Some(1_500), Some(60_000))
@@ -41,6 +43,7 @@ fn defaults_hold_where_a_call_does_not_say() {
     let all = json!({"command": "true", "cwd": "/x", "timeoutSeconds": 9, "ttlSeconds": 99});
     let outspoken = call(&policy, &all).expect("a valid call");
     assert_eq!(outspoken.directory.as_deref(), Some("/x"));
+    assert_eq!(outspoken.directory_said_by, None);
     assert_eq!(
         (outspoken.timeout_ms, outspoken.ttl_ms),
         (Some(9_000), Some(99_000))
