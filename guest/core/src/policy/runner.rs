@@ -160,7 +160,7 @@ impl<'a> Own<'a> {
                     return;
                 }
                 Meaning::EndsOperandsByValue | Meaning::EndsOperands => {
-                    behind.operands = self.runner.path.len()
+                    behind.operands = self.runner.path.len();
                 }
                 _ => self.option(behind.place, *said),
             }
