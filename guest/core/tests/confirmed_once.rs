@@ -215,6 +215,49 @@ fn a_no_cannot_be_made_a_yes() {
 }
 
 #[test]
+fn a_no_counts_also_where_another_server_asks_for_nothing() {
+    for no in refusals() {
+        let (mut world, yes) = confirmed(&removal());
+        let mut other = Host::new(r#"{"directLimitMs":0}"#, "user");
+        let reply = other.ask(&mut world, &instead(&yes, &no));
+        assert_eq!(reply["result"]["isError"], true, "{reply}");
+        assert!(world.jobs.starts.is_empty(), "{no}");
+        assert_used(&host().ask(&mut world, &yes));
+        // Of a question that somebody said yes to there is nothing more to say where nobody has to be asked.
+        let (mut world, yes) = confirmed(&removal());
+        task_id(&other.ask(&mut world, &yes));
+    }
+}
+
+#[test]
+fn a_no_counts_also_where_another_server_asks_something_else() {
+    let elsewhere = |members: Value| {
+        let mut config = parse(CONFIG);
+        for (name, value) in members.as_object().expect("an object") {
+            config[name] = value.clone();
+        }
+        Host::new(&config.to_string(), "user")
+    };
+    for no in refusals() {
+        for members in [
+            json!({ "workingDirectory": "/two" }),
+            json!({ "confirm": [{ "pattern": "rm ...", "reason": "other words" }] }),
+            // There the call is not even understood.
+            json!({ "workingDirectory": "/one", "run": { "directories": ["/two"] } }),
+        ] {
+            let (mut world, yes) = confirmed(&removal());
+            let mut other = elsewhere(members);
+            let reply = other.ask(&mut world, &instead(&yes, &no));
+            assert_eq!(reply["result"]["isError"], true, "{reply}");
+            let reply = host().ask(&mut world, &yes);
+            assert_used(&reply);
+            assert!(reply.to_string().contains("said no"), "{reply}");
+            assert!(world.jobs.starts.is_empty());
+        }
+    }
+}
+
+#[test]
 fn a_no_behind_a_yes_is_told_what_became_of_that() {
     let (mut world, yes) = confirmed(&removal());
     task_id(&host().ask(&mut world, &yes));
