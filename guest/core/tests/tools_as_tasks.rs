@@ -359,10 +359,12 @@ fn a_key_of_a_tool_without_a_directory_is_not_for_two_projects() {
     for part in [
         "its directory is \"/one\"",
         "this server's own, \"/other\"",
-        "`cwd`",
+        "or have a `cwd` named in the configuration of the tool",
     ] {
         assert!(text(&other).contains(part), "{part}: {other}");
     }
+    // There is none that it could give.
+    assert!(!text(&other).contains("use other arguments"), "{other}");
     assert_eq!(world.jobs.starts.len(), 1);
 }
 
