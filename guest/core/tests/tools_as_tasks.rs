@@ -407,6 +407,41 @@ fn a_key_stands_for_its_task_where_a_directory_is_not_known_or_is_configured() {
 }
 
 #[test]
+fn a_key_stands_for_its_task_however_an_earlier_version_spelt_the_program() {
+    let host = |program: &str| {
+        let tool = json!({
+            "name": "t", "description": "d", "program": [program, "a"], "idempotencyKey": "k",
+        });
+        let config = json!({ "baseDirectory": "/base", "directLimitMs": 0, "tools": [tool] });
+        Host::new(&config.to_string(), "user")
+    };
+    for (recorded, is_same) in [
+        ("/base/./x.sh", true),
+        ("/base//./x.sh", true),
+        // Behind a link it may be another one.
+        ("/base/y/../x.sh", false),
+        ("/base/y.sh", false),
+        ("x.sh", false),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let first = ask(&mut host("./x.sh"), &mut world, Client::Tasks);
+        let key = format!("task/{}", task(&first));
+        let record = world.store.value(&key).expect("it is recorded").to_owned();
+        let earlier = record.replace("/base/x.sh", recorded);
+        assert_ne!(earlier, record);
+        world.store.put(&key, &earlier);
+        let second = ask(&mut host("./x.sh"), &mut world, Client::Tasks);
+        let id = &second["result"]["taskId"];
+        assert_eq!(
+            *id == first["result"]["taskId"],
+            is_same,
+            "{recorded}: {second}"
+        );
+        assert_eq!(world.jobs.starts.len(), 1);
+    }
+}
+
+#[test]
 fn calls_whose_key_is_the_same_text_are_the_same_call() {
     let mut world = FakeWorld::new(1);
     let mut host = keyed_host();

@@ -253,6 +253,7 @@ fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'stat
         let are_in_servers_directory = facts.in_servers_directory && order.in_servers_directory;
         let is_meant = |name: &str| match name {
             "cwd" => are_in_servers_directory,
+            "command" => !spec::are_of_one_program(recorded, &order.spec),
             name => spec::MADE_OF_ARGUMENTS.contains(&name),
         };
         differences.retain(|name| is_meant(name));
