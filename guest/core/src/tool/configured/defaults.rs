@@ -5,26 +5,18 @@
 //!
 //! *Source:* JSON Schema 2020-12, Validation, 9.2, "default".
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::schema::{BadSchema, Schema, Unfit};
-use super::user::part;
 use crate::config::escaped;
 use crate::tool::given::{Given, Unreadable};
+use crate::tool::parts::{part, raw_properties};
 
 /// The defaults of arguments, each of which conforms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Defaults(Given);
-
-#[derive(Deserialize)]
-struct Written<'a> {
-    #[serde(default, borrow)]
-    properties: BTreeMap<String, &'a RawValue>,
-}
 
 #[derive(Deserialize)]
 struct Property<'a> {
@@ -44,9 +36,7 @@ impl Defaults {
         listed: &RawValue,
         is_user_given: impl Fn(&str) -> bool,
     ) -> Result<Self, BadSchema> {
-        let written: Option<Written<'_>> = serde_json::from_str(listed.get()).ok();
-        let properties = written.map(|written| written.properties);
-        let properties = properties.unwrap_or_default().into_iter();
+        let properties = raw_properties(listed).into_iter();
         let defaults = properties.filter(|(name, _)| !is_user_given(name));
         let defaults = defaults.filter_map(|(name, property)| {
             // One that is `true` or `false` has none.
