@@ -45,9 +45,14 @@ impl Defaults {
         });
         let defaults = Given::read(defaults.collect())
             .map_err(|Unreadable { argument, why }| bad(&argument, &why))?;
+        let names: Vec<String> = defaults.values.keys().cloned().collect();
+        if names.is_empty() {
+            return Ok(Self::default());
+        }
+        // Once for all of them: it is compiled with all that any argument refers to. As it requires none and relates none,
+        // each may be held against it by itself.
+        let alone = Schema::compile(&part(schema, &names, &[]))?;
         for (name, value) in &defaults.values {
-            let alone = part(schema, std::slice::from_ref(name), &[]);
-            let alone = Schema::compile(&alone)?;
             let arguments = Value::Object([(name.clone(), value.clone())].into_iter().collect());
             match alone.check(&arguments, "it") {
                 Ok(()) => {}
