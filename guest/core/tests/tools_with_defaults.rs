@@ -115,6 +115,33 @@ fn a_default_that_does_not_fit_is_a_mistake_of_the_configuration() {
     check(json!({ "enum": ["x"], "default": "y" }), "\"x\"");
 }
 
+#[test]
+fn a_default_beside_what_relates_arguments_is_a_mistake_of_the_configuration() {
+    let either = json!([{ "required": ["a"] }, { "required": ["b"] }]);
+    let read = |keyword: &str, relation: &Value, members: &Value| {
+        let mut tool = tool(&json!({ "program": ["p", "{a}", "{b}"] }));
+        tool["inputSchema"]["properties"] = json!({ "a": members, "b": {} });
+        tool["inputSchema"][keyword] = relation.clone();
+        Server::configure(&json!({ "tools": [tool] }).to_string())
+    };
+    for (keyword, relation) in [
+        ("oneOf", &either),
+        ("anyOf", &either),
+        ("not", &json!({ "required": ["a", "b"] })),
+        ("maxProperties", &json!(1)),
+        ("dependentRequired", &json!({ "a": ["b"] })),
+    ] {
+        let error = read(keyword, relation, &json!({ "default": "x" }));
+        let error = error.expect_err("a call with `b` alone would be refused for its `a`");
+        assert_eq!(error.at, format!("/tools/0/inputSchema/{keyword}"));
+        assert!(error.reason.contains("beside a `default`"), "{error}");
+        // Of no default, or of none as it is null, nothing is filled in.
+        for members in [json!({}), json!({ "default": null })] {
+            read(keyword, relation, &members).expect("it is valid");
+        }
+    }
+}
+
 /// How long it takes to read a tool with 600 arguments, of which so many have a default.
 #[allow(
     clippy::disallowed_methods,

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::schema::{BadSchema, Schema, Unfit};
 use crate::config::escaped;
 use crate::tool::given::{Given, Unreadable};
-use crate::tool::parts::{part, raw_properties};
+use crate::tool::parts::{part, raw_properties, relating};
 
 /// The defaults of arguments, each of which conforms.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ impl Defaults {
     /// are left out: their user sees them as a suggestion, and may want none.
     ///
     /// # Errors
-    /// Where one of them is not what its argument has to be.
+    /// Where one of them is not what its argument has to be, or may be in the way of another argument.
     pub(super) fn read(
         schema: &Value,
         listed: &RawValue,
@@ -49,6 +49,9 @@ impl Defaults {
         if names.is_empty() {
             return Ok(Self::default());
         }
+        if let Some(keyword) = relating(schema) {
+            return Err(beside_relation(keyword));
+        }
         // Once for all of them: it is compiled with all that any argument refers to. As it requires none and relates none,
         // each may be held against it by itself.
         let alone = Schema::compile(&part(schema, &names, &[]))?;
@@ -66,6 +69,17 @@ impl Defaults {
     /// Arguments with those that they do not have.
     pub(super) fn fill(&self, given: Given) -> Given {
         given.or(&self.0)
+    }
+}
+
+/// An argument that is filled in counts as given. Where arguments are related to each other, a call that gives another one
+/// would be refused for what its model never gave.
+fn beside_relation(keyword: &str) -> BadSchema {
+    BadSchema {
+        at: format!("/{keyword}"),
+        reason: "may not be here beside a `default` of an argument: it relates arguments to each other, and a default counts \
+                 as if the call gave it; leave the `default` out, or say of each of the `properties` what it has to be"
+            .to_owned(),
     }
 }
 
