@@ -87,9 +87,9 @@ pub(crate) const POLL_MIN_MS: u64 = 250;
 pub(crate) const POLL_MAX_MS: u64 = 15_000;
 
 /// When to look at the job of a call that waits as long as it takes, where nothing else wakes it, in milliseconds:
-/// half a minute, since it may ask something that only this call can tell of, and as long as any other call waits
-/// before it is told so. Each look costs some microseconds. Not every host has a timer for a moment that never comes,
-/// either.
+/// half a minute, since it may ask something that only this call can tell of, and as long as any other call waits by
+/// default before it is told so. Each look costs some microseconds. Not every host has a timer for a moment that never
+/// comes, either.
 pub(crate) const PATIENCE_MS: u64 = 30 * 1000;
 
 /// How many tools are named to who called one that does not exist.

@@ -215,6 +215,49 @@ fn a_no_cannot_be_made_a_yes() {
 }
 
 #[test]
+fn a_no_counts_also_where_another_server_asks_for_nothing() {
+    for no in refusals() {
+        let (mut world, yes) = confirmed(&removal());
+        let mut other = Host::new(r#"{"directLimitMs":0}"#, "user");
+        let reply = other.ask(&mut world, &instead(&yes, &no));
+        assert_eq!(reply["result"]["isError"], true, "{reply}");
+        assert!(world.jobs.starts.is_empty(), "{no}");
+        assert_used(&host().ask(&mut world, &yes));
+        // Of a question that somebody said yes to there is nothing more to say where nobody has to be asked.
+        let (mut world, yes) = confirmed(&removal());
+        task_id(&other.ask(&mut world, &yes));
+    }
+}
+
+#[test]
+fn a_no_counts_also_where_another_server_asks_something_else() {
+    let elsewhere = |members: Value| {
+        let mut config = parse(CONFIG);
+        for (name, value) in members.as_object().expect("an object") {
+            config[name] = value.clone();
+        }
+        Host::new(&config.to_string(), "user")
+    };
+    for no in refusals() {
+        for members in [
+            json!({ "workingDirectory": "/two" }),
+            json!({ "confirm": [{ "pattern": "rm ...", "reason": "other words" }] }),
+            // There the call is not even understood.
+            json!({ "workingDirectory": "/one", "run": { "directories": ["/two"] } }),
+        ] {
+            let (mut world, yes) = confirmed(&removal());
+            let mut other = elsewhere(members);
+            let reply = other.ask(&mut world, &instead(&yes, &no));
+            assert_eq!(reply["result"]["isError"], true, "{reply}");
+            let reply = host().ask(&mut world, &yes);
+            assert_used(&reply);
+            assert!(reply.to_string().contains("said no"), "{reply}");
+            assert!(world.jobs.starts.is_empty());
+        }
+    }
+}
+
+#[test]
 fn a_no_behind_a_yes_is_told_what_became_of_that() {
     let (mut world, yes) = confirmed(&removal());
     task_id(&host().ask(&mut world, &yes));
@@ -227,23 +270,13 @@ fn a_no_behind_a_yes_is_told_what_became_of_that() {
 
 #[test]
 fn of_a_yes_and_a_no_at_once_one_counts() {
-    for after_calls in 0..5 {
-        for is_no_first in [true, false] {
+    // no: secret, used, commit; yes: secret, used, commit, start
+    for (is_no_first, calls) in [(true, 3), (false, 4)] {
+        for after_calls in 0..calls {
             let (mut world, yes) = confirmed(&removal());
             let no = instead(&yes, &json!({ "action": "decline" }));
             let (body, other) = if is_no_first { (no, yes) } else { (yes, no) };
-            let mut host = host();
-            world.interference = Some(Interference {
-                after_calls,
-                cx: host.context(&world),
-                config: CONFIG,
-                call: Call::Message(other),
-            });
-            let reply = host.ask(&mut world, &body);
-            let replies = match world.interfered.take() {
-                Some(Outcome::Reply(other)) => vec![reply, parse(&other)],
-                _ => continue,
-            };
+            let replies = both_at_once(&mut host(), &mut world, [&body, &other], after_calls);
             let tasks = replies
                 .iter()
                 .filter(|it| it["result"]["taskId"].is_string());
@@ -284,11 +317,21 @@ fn that_somebody_said_no_is_forgotten_as_a_yes_is() {
 
 /// What a server answers, and another one that gets the same message after so many calls of the first one's imports.
 fn at_once(host: &mut Host, world: &mut FakeWorld, body: &str, after_calls: u64) -> [Value; 2] {
+    both_at_once(host, world, [body, body], after_calls)
+}
+
+/// As [`at_once`], where the other one gets another message.
+fn both_at_once(
+    host: &mut Host,
+    world: &mut FakeWorld,
+    [body, other]: [&str; 2],
+    after_calls: u64,
+) -> [Value; 2] {
     world.interference = Some(Interference {
         after_calls,
         cx: host.context(world),
         config: CONFIG,
-        call: Call::Message(body.to_owned()),
+        call: Call::Message(other.to_owned()),
     });
     let reply = host.ask(world, body);
     let Some(Outcome::Reply(other)) = world.interfered.take() else {

@@ -214,14 +214,25 @@ fn a_question_of_a_job_ends_the_wait_of_a_call_that_has_no_limit() {
 #[test]
 fn a_call_with_progress_is_told_of_a_question_at_the_next_look() {
     let mut world = FakeWorld::new(1);
-    let mut host = host(&json!({ "shell": "sleep 10; ask text; echo hi", "task": "never" }));
+    let members = json!({
+        "shell": "sleep 10; ask text; echo hi", "task": "never", "idempotencyKey": "k",
+    });
+    let mut host = host(&members);
     let mut body = parse(&call(1, Client::Tasks, "t", &json!({})));
     body["params"]["_meta"]["progressToken"] = json!("p");
-    let messages = host.send(&mut world, &body.to_string());
-    assert!(messages.is_empty(), "{messages:?}");
-    let reply = host.wait(&mut world);
-    assert!(text(&reply).contains("waits for an answer: "), "{reply}");
-    assert!(world.clock <= EPOCH + 12_000, "{}", world.clock);
+    let mut told_at = |world: &mut FakeWorld| {
+        let messages = host.send(world, &body.to_string());
+        assert!(messages.is_empty(), "{messages:?}");
+        let reply = host.wait(world);
+        assert!(text(&reply).contains("waits for an answer: "), "{reply}");
+        world.clock
+    };
+    let first = told_at(&mut world);
+    assert!(first <= EPOCH + 12_000, "{first}");
+    // Made again, it waits as long as one without progress does.
+    for again in 1..3 {
+        assert_eq!(told_at(&mut world), first + again * 30_000);
+    }
 }
 
 #[test]
@@ -348,10 +359,12 @@ fn a_key_of_a_tool_without_a_directory_is_not_for_two_projects() {
     for part in [
         "its directory is \"/one\"",
         "this server's own, \"/other\"",
-        "`cwd`",
+        "or have a `cwd` named in the configuration of the tool",
     ] {
         assert!(text(&other).contains(part), "{part}: {other}");
     }
+    // There is none that it could give.
+    assert!(!text(&other).contains("use other arguments"), "{other}");
     assert_eq!(world.jobs.starts.len(), 1);
 }
 
@@ -390,6 +403,41 @@ fn a_key_stands_for_its_task_where_a_directory_is_not_known_or_is_configured() {
         let first = ask(&mut before, &mut world, Client::Tasks);
         let second = ask(&mut after, &mut world, Client::Tasks);
         assert_eq!(task(&second), task(&first));
+    }
+}
+
+#[test]
+fn a_key_stands_for_its_task_however_an_earlier_version_spelt_the_program() {
+    let host = |program: &str| {
+        let tool = json!({
+            "name": "t", "description": "d", "program": [program, "a"], "idempotencyKey": "k",
+        });
+        let config = json!({ "baseDirectory": "/base", "directLimitMs": 0, "tools": [tool] });
+        Host::new(&config.to_string(), "user")
+    };
+    for (recorded, is_same) in [
+        ("/base/./x.sh", true),
+        ("/base//./x.sh", true),
+        // Behind a link it may be another one.
+        ("/base/y/../x.sh", false),
+        ("/base/y.sh", false),
+        ("x.sh", false),
+    ] {
+        let mut world = FakeWorld::new(1);
+        let first = ask(&mut host("./x.sh"), &mut world, Client::Tasks);
+        let key = format!("task/{}", task(&first));
+        let record = world.store.value(&key).expect("it is recorded").to_owned();
+        let earlier = record.replace("/base/x.sh", recorded);
+        assert_ne!(earlier, record);
+        world.store.put(&key, &earlier);
+        let second = ask(&mut host("./x.sh"), &mut world, Client::Tasks);
+        let id = &second["result"]["taskId"];
+        assert_eq!(
+            *id == first["result"]["taskId"],
+            is_same,
+            "{recorded}: {second}"
+        );
+        assert_eq!(world.jobs.starts.len(), 1);
     }
 }
 

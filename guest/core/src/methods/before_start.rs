@@ -15,12 +15,12 @@ use crate::config::Config;
 use crate::imports::{Command, JobSpec, World};
 use crate::meta;
 use crate::outcome::{Context, Outcome};
-use crate::rounds::confirmation::{Proposal, because, confirmation, is_confirmed};
+use crate::rounds::confirmation::{Proposal, answer_to_any, because, confirmation, is_confirmed};
 use crate::rounds::{Answered, Brought, PutAgain, Question, Rounds, Subject, Trust};
 use crate::rpc::members::{entries, object, present, string};
 use crate::rpc::{Id, Request, RpcError, reply};
 use crate::task::order::Order;
-use crate::task::permit::{Permit, Use};
+use crate::task::permit::{Permit, UsedFor};
 use crate::tool::configured::{Reason, UserQuestion};
 use crate::tool::given::Given;
 use crate::tool::{Mode, ToolResult};
@@ -52,9 +52,9 @@ enum Instead {
     /// This question, to a person.
     Ask(Question, PutAgain),
     /// These words, for the model: the person who was asked to confirm it did not.
-    Refused(&'static str),
+    Declined(&'static str),
     /// These words, for the model.
-    Refuse(String),
+    Refused(String),
 }
 
 /// Makes an order of a call, or the answer to one of which none can be made.
@@ -85,22 +85,20 @@ pub(super) fn prepare<'a>(
         call,
         called,
     };
+    // Before all that another configuration may have made of the call since the person was asked.
+    let declined = declined(&rounds);
     let given = called.with_defaults(given);
-    let arguments = match judge.completed(&mut rounds, given)? {
-        Ok(arguments) => arguments,
-        Err(instead) => return instead.answer(world, &call.request.id, rounds).map(Err),
+    let (mut order, reason) = match judge.order(&mut rounds, given)? {
+        Ok(order) => order,
+        Err(instead) => {
+            let instead = declined.unwrap_or(instead);
+            return instead.answer(world, &call.request.id, rounds).map(Err);
+        }
     };
-    // With what the user gave there may be more of them now.
-    let arguments = match called.measured(arguments) {
-        Ok(arguments) => arguments,
-        Err(text) => return Ok(Err(refused(text))),
+    let confirmed = match declined {
+        Some(declined) => Err(declined),
+        None => judge.confirmed(&mut rounds, &order, reason)?,
     };
-    let mut order = match called.wanted(&arguments) {
-        Ok(wanted) => Order::new(wanted, config),
-        Err(text) => return Ok(Err(refused(text))),
-    };
-    let reason = judge.reason(&order, &arguments);
-    let confirmed = judge.confirmed(&mut rounds, &order, reason)?;
     order.permit = confirmed.as_ref().map_or(Permit::Missing, Permit::clone);
     Ok(Ok(Prepared {
         order,
@@ -156,14 +154,14 @@ impl Instead {
                 let result = rounds.ask(world, question, again)?;
                 Ok(Outcome::Reply(reply::input_required(id, result)))
             }
-            Self::Refused(words) => {
+            Self::Declined(words) => {
                 let confirmation = rounds.confirmation().expect(CONFIRMATION_OF_ANSWER);
                 match confirmation.refuse(world)? {
-                    Use::Start => Err(used_up(Use::Start)),
-                    Use::Refusal => Ok(tool_result(id, ToolResult::refused(words.to_owned()))),
+                    UsedFor::Start => Err(used_up(UsedFor::Start)),
+                    UsedFor::Refusal => Ok(tool_result(id, ToolResult::refused(words.to_owned()))),
                 }
             }
-            Self::Refuse(text) => Ok(tool_result(id, ToolResult::refused(text))),
+            Self::Refused(text) => Ok(tool_result(id, ToolResult::refused(text))),
         }
     }
 }
@@ -177,6 +175,25 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
+    /// The order that a call makes which gives these arguments, and why a person has to confirm it, or why there is none.
+    fn order(
+        self,
+        rounds: &mut Rounds<'_>,
+        given: Given,
+    ) -> Result<Result<(Order, Option<Reason>), Instead>, RpcError> {
+        let arguments = match self.completed(rounds, given)? {
+            Ok(arguments) => arguments,
+            Err(instead) => return Ok(Err(instead)),
+        };
+        // With what the user gave there may be more of them now.
+        let made = self.called.measured(arguments).and_then(|arguments| {
+            let order = Order::new(self.called.wanted(&arguments)?, self.config);
+            let reason = self.reason(&order, &arguments);
+            Ok((order, reason))
+        });
+        Ok(made.map_err(Instead::Refused))
+    }
+
     /// The arguments with those that the user gave, or why they are not complete.
     fn completed(
         self,
@@ -193,21 +210,21 @@ impl Judge<'_> {
         if !can_ask && user.may_come_from_model {
             return Ok(match user.missing_in(&given.values) {
                 None => Ok(given),
-                Some(question) => Err(Instead::Refuse(ask_yourself(&tool.name, question))),
+                Some(question) => Err(Instead::Refused(ask_yourself(&tool.name, question))),
             });
         }
         if let Some(text) = tool.misfit_of_rest(user, &given.values) {
-            return Ok(Err(Instead::Refuse(text)));
+            return Ok(Err(Instead::Refused(text)));
         }
         let mut arguments = given;
         for question in &user.questions {
             match gathered(rounds, question) {
                 Gathered::Answer(answer) => arguments.values.extend(answer),
-                Gathered::Refused(why) => return Ok(Err(Instead::Refuse(why.to_owned()))),
+                Gathered::Declined(why) => return Ok(Err(Instead::Refused(why.to_owned()))),
                 Gathered::Open(..) if !can_ask && !question.is_required() => {}
                 Gathered::Open(..) if !can_ask => {
                     let text = unaskable_arguments(&tool.name, &question.names());
-                    return Ok(Err(Instead::Refuse(text)));
+                    return Ok(Err(Instead::Refused(text)));
                 }
                 Gathered::Open(question, again) => return Ok(Err(Instead::Ask(question, again))),
             }
@@ -230,20 +247,18 @@ impl Judge<'_> {
             label: order.label.as_deref(),
         };
         let question = confirmation(proposal, &reason.question);
-        let answered = rounds.answer(&question);
-        if let (Answered::With(answer), Some(confirmation)) = (&answered, rounds.confirmation())
-            && is_confirmed(answer)
-        {
-            return Ok(Ok(Permit::Once(confirmation)));
-        }
-        Ok(Err(match answered {
-            Answered::With(_) | Answered::Declined => Instead::Refused(DECLINED),
-            Answered::Cancelled => Instead::Refused(CANCELLED),
-            _ if !meta::declared(self.call.request)?.modes()?.form => {
-                Instead::Refuse(self.unaskable(&reason.why))
+        let again = match (rounds.answer(&question), rounds.confirmation()) {
+            (Answered::With(answer), Some(confirmation)) if is_confirmed(&answer) => {
+                return Ok(Ok(Permit::Once(confirmation)));
             }
-            Answered::Not => Instead::Ask(question, PutAgain::No),
-            Answered::Badly(why) => Instead::Ask(question, PutAgain::Yes(unfit(&why))),
+            (Answered::Badly(why), _) => PutAgain::Yes(unfit(&why)),
+            // What is no yes was found before.
+            _ => PutAgain::No,
+        };
+        let can_ask = meta::declared(self.call.request)?.modes()?.form;
+        Ok(Err(match can_ask {
+            true => Instead::Ask(question, again),
+            false => Instead::Refused(self.unaskable(&reason.why)),
         }))
     }
 
@@ -289,13 +304,24 @@ impl Judge<'_> {
     }
 }
 
+/// What a call is answered with whose person was asked to confirm it and did not; `None` where they did, or were not asked.
+/// Their no counts whatever the question was: where another server gets the call, it may have other words for it, or none.
+fn declined(rounds: &Rounds<'_>) -> Option<Instead> {
+    match answer_to_any(rounds) {
+        Answered::With(answer) if is_confirmed(&answer) => None,
+        Answered::With(_) | Answered::Declined => Some(Instead::Declined(DECLINED)),
+        Answered::Cancelled => Some(Instead::Declined(CANCELLED)),
+        Answered::Not | Answered::Badly(_) => None,
+    }
+}
+
 /// What a user answered when they were asked for arguments.
 enum Gathered {
     Answer(Map<String, Value>),
     /// Nothing that could be used.
     Open(Question, PutAgain),
     /// That they do not want to, in words for the model.
-    Refused(&'static str),
+    Declined(&'static str),
 }
 
 fn gathered(rounds: &mut Rounds<'_>, asks: &UserQuestion) -> Gathered {
@@ -312,8 +338,8 @@ fn gathered(rounds: &mut Rounds<'_>, asks: &UserQuestion) -> Gathered {
                 Gathered::Open(question, PutAgain::Yes(unfit(&misfit)))
             }
         },
-        Answered::Declined => Gathered::Refused(NOT_GIVEN),
-        Answered::Cancelled => Gathered::Refused(NOT_ANSWERED),
+        Answered::Declined => Gathered::Declined(NOT_GIVEN),
+        Answered::Cancelled => Gathered::Declined(NOT_ANSWERED),
         Answered::Not => Gathered::Open(question, PutAgain::No),
         Answered::Badly(why) => Gathered::Open(question, PutAgain::Yes(unfit(&why))),
     }
@@ -358,14 +384,14 @@ const CONFIRMATION_OF_ANSWER: &str =
     "an answer counts only where a state says that its question was asked";
 
 /// What a call is told whose confirmation was used before, for this.
-pub(super) fn used_up(used_for: Use) -> RpcError {
+pub(super) fn used_up(used_for: UsedFor) -> RpcError {
     let (before, again) = match used_for {
-        Use::Start => (
+        UsedFor::Start => (
             "one confirmation is for one attempt to run the command, and there was one before, whether or not it could \
              be started, so nothing was run now",
             "to have it run",
         ),
-        Use::Refusal => (
+        UsedFor::Refusal => (
             "the person who was asked to confirm the command said no or gave no answer, so nothing was run",
             "if they want it run now",
         ),

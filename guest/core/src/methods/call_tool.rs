@@ -285,8 +285,8 @@ fn other_call_of_tool(other: &OtherOrder, order: &Order) -> String {
             format!(
                 "the key {key:?}, which is made of the arguments, already stands for the same call in another \
                  directory: its directory is \"{theirs}\", and this call is for this server's own, \"{own}\", as the \
-                 configuration of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, use \
-                 other arguments, or have a `cwd` named there. Nothing was run"
+                 configuration of the tool names no `cwd`; call it from a server in \"{theirs}\" to get its task, or \
+                 have a `cwd` named in the configuration of the tool. Nothing was run"
             )
         }
         _ => format!(

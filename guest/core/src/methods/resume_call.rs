@@ -98,10 +98,13 @@ fn may_wait(wakened: Wakened<'_>, call: &WaitingCall) -> bool {
 }
 
 /// Whether a job asks something of which nobody would be told, as its call has no limit at which that is said. A call
-/// that is made again, as it was told that, waits for a while before it is told so again.
-fn asks_in_vain(why: Wake, call: &WaitingCall, progress: &Progress) -> bool {
+/// that is made again, as it was told that, waits for a while before it is told so again, also where it has reports of
+/// progress meanwhile: else it would be made again with each of them.
+fn asks_in_vain(wakened: Wakened<'_>, call: &WaitingCall, progress: &Progress) -> bool {
     let is_endless = call.deadline == u64::MAX;
-    is_endless && why == Wake::Deadline && !Asked::by(progress).open.is_empty()
+    let is_patient = call.start_by.is_none_or(|at| wakened.cx.now < at);
+    let is_time = wakened.why == Wake::Deadline && !(call.is_repeated && is_patient);
+    is_endless && is_time && !Asked::by(progress).open.is_empty()
 }
 
 /// Begins what waited for its idempotency key; not where the server is about to end, as nobody would wait for it.
@@ -194,7 +197,7 @@ fn answer(
         Settled::Starting(_, start_by) if may_wait(wakened, call) => {
             wait_on(&call.told(cx.now, None), Some(start_by))
         }
-        Settled::Working(facts, progress) if asks_in_vain(why, call, &progress) => {
+        Settled::Working(facts, progress) if asks_in_vain(wakened, call, &progress) => {
             goes_on(world, config, &facts, Some(&progress), call)
         }
         Settled::Working(facts, progress) if may_wait(wakened, call) => {

@@ -188,9 +188,12 @@ impl WaitingCall {
         moments.into_iter().flatten().min().unwrap_or(self.deadline)
     }
 
-    /// When to look at the job in any case, in milliseconds since 1970; `None` where there is a deadline.
+    /// When to look at the job in any case, in milliseconds since 1970; `None` where there is a deadline. A look before that,
+    /// as for each report of progress, puts it off no further.
     pub(crate) fn patient_until(&self, now: u64) -> Option<u64> {
-        (self.deadline == u64::MAX).then(|| now.saturating_add(PATIENCE_MS))
+        let latest = now.saturating_add(PATIENCE_MS);
+        let is_to_come = |at: &u64| now < *at && *at <= latest;
+        (self.deadline == u64::MAX).then(|| self.start_by.filter(is_to_come).unwrap_or(latest))
     }
 
     /// Keeps the request open until the job has ended, or it is time to look again at what could not be told before.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::limits::{COMMAND_CHARS, LINE_CHARS, REASONS};
-use super::{Question, Trust};
+use super::{Answered, Question, Rounds, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
 use crate::policy::{Concern, is_run};
@@ -55,6 +55,13 @@ pub(crate) fn confirmation(proposal: Proposal<'_>, words: &str) -> Question {
 /// Whether the person who answered this said yes.
 pub(crate) fn is_confirmed(answer: &Map<String, Value>) -> bool {
     answer.get(CONFIRM) == Some(&Value::Bool(true))
+}
+
+/// How a person answered who was asked in these rounds whether a command may run, whatever they read of it. Nothing but
+/// [`confirmation`] makes the question whose answer may be taken for a yes.
+pub(crate) fn answer_to_any(rounds: &Rounds<'_>) -> Answered {
+    let form = Form::yes_or_no(String::new(), CONFIRM, "");
+    rounds.answer_to_any(CONFIRM, &form)
 }
 
 /// Why the policy asks for it, in words for whom it may concern.

@@ -88,6 +88,17 @@ pub(crate) enum Answered {
     Cancelled,
 }
 
+impl From<Reply> for Answered {
+    fn from(reply: Reply) -> Self {
+        match reply {
+            Reply::Accepted(content) => Self::With(content),
+            Reply::Declined => Self::Declined,
+            Reply::Cancelled => Self::Cancelled,
+            Reply::Unfit(why) => Self::Badly(why),
+        }
+    }
+}
+
 /// The rounds of a call up to now.
 #[derive(Debug)]
 pub(crate) struct Rounds<'a> {
@@ -156,18 +167,26 @@ impl<'a> Rounds<'a> {
         if question.trust == Trust::Asked && !was_asked {
             return Answered::Not;
         }
-        match reply(&question.form, response) {
-            Reply::Accepted(content) => {
-                let answer = Answer {
-                    question: digest,
-                    content: content.clone(),
-                };
-                self.answers.insert(question.key.clone(), answer);
-                Answered::With(content)
+        let answered = Answered::from(reply(&question.form, response));
+        if let Answered::With(content) = &answered {
+            let answer = Answer {
+                question: digest,
+                content: content.clone(),
+            };
+            self.answers.insert(question.key.clone(), answer);
+        }
+        answered
+    }
+
+    /// How a question of this key was answered that was asked in the round before, read as an answer to this form and
+    /// whatever was asked; [`Answered::Not`] where none was asked. So it says nothing of what was agreed to.
+    fn answer_to_any(&self, key: &str, form: &Form) -> Answered {
+        let was_asked = |state: &State| state.asked.contains_key(key);
+        match self.brought.responses.get(key) {
+            Some(response) if self.state.as_ref().is_some_and(was_asked) => {
+                Answered::from(reply(form, response))
             }
-            Reply::Declined => Answered::Declined,
-            Reply::Cancelled => Answered::Cancelled,
-            Reply::Unfit(why) => Answered::Badly(why),
+            _ => Answered::Not,
         }
     }
 

@@ -4,7 +4,7 @@ use super::durable::{Loaded, write};
 use super::idempotency::{self, Claim, claim};
 use super::keys::{self, Owner};
 use super::order::Order;
-use super::permit::{Permit, Use};
+use super::permit::{Permit, UsedFor};
 use super::record::{Facts, Live, State, TaskRecord};
 use super::start::{Remains, Start, start};
 use super::{Durable, TaskId, spec};
@@ -31,7 +31,7 @@ pub(crate) enum Begun {
     /// Nothing: a person has to confirm it first, and no earlier call made it.
     Unconfirmed,
     /// Nothing: the confirmation was used before, for this.
-    UsedUp(Use),
+    UsedUp(UsedFor),
     /// Nothing, for a reason that the caller can do something about.
     Refused(Refused),
 }
@@ -250,9 +250,10 @@ fn differences(loaded: &Loaded, recorded: &JobSpec, order: &Order) -> Vec<&'stat
     let mut differences = spec::differences(recorded, &order.spec);
     let facts = &loaded.facts;
     if order.tool.is_some() {
-        let are_of_servers = facts.in_servers_directory && order.in_servers_directory;
+        let are_in_servers_directory = facts.in_servers_directory && order.in_servers_directory;
         let is_meant = |name: &str| match name {
-            "cwd" => are_of_servers,
+            "cwd" => are_in_servers_directory,
+            "command" => !spec::are_of_one_program(recorded, &order.spec),
             name => spec::MADE_OF_ARGUMENTS.contains(&name),
         };
         differences.retain(|name| is_meant(name));

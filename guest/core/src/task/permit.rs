@@ -33,7 +33,7 @@ pub(crate) struct Confirmation {
 
 /// What a confirmation was used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum UsedFor {
     /// A job that was started, or could not be.
     Start,
     /// Nothing: the person refused it, or did not choose.
@@ -57,15 +57,15 @@ impl Confirmation {
     ///
     /// # Errors
     /// Those of [`Store`].
-    pub(crate) fn refuse(&self, store: &mut impl Store) -> Result<Use, StoreError> {
+    pub(crate) fn refuse(&self, store: &mut impl Store) -> Result<UsedFor, StoreError> {
         if let Some(earlier) = self.used_for(store)? {
             return Ok(earlier);
         }
         match store.commit(vec![self.record(REFUSAL)]) {
-            Ok(()) => Ok(Use::Refusal),
+            Ok(()) => Ok(UsedFor::Refusal),
             // Only the one that came before can be in the way, and it stays for hours.
             Err(error) if error.kind == StoreErrorKind::Conflict => {
-                Ok(self.used_for(store)?.unwrap_or(Use::Refusal))
+                Ok(self.used_for(store)?.unwrap_or(UsedFor::Refusal))
             }
             Err(error) => Err(error),
         }
@@ -75,11 +75,11 @@ impl Confirmation {
     ///
     /// # Errors
     /// Those of [`Store::get`].
-    pub(crate) fn used_for(&self, store: &mut impl Store) -> Result<Option<Use>, StoreError> {
+    pub(crate) fn used_for(&self, store: &mut impl Store) -> Result<Option<UsedFor>, StoreError> {
         let recorded = store.get(&self.key())?;
         Ok(recorded.map(|recorded| match recorded.value.as_str() {
-            REFUSAL => Use::Refusal,
-            _ => Use::Start,
+            REFUSAL => UsedFor::Refusal,
+            _ => UsedFor::Start,
         }))
     }
 

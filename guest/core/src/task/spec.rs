@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::imports::{Command, JobSpec};
+use crate::text::absolute;
 
 /// Mirrors [`JobSpec`].
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +71,16 @@ pub(crate) fn differences(one: &JobSpec, other: &JobSpec) -> Vec<&'static str> {
     ];
     let differ = compared.into_iter().filter(|(_, is_same)| !is_same);
     differ.map(|(argument, _)| argument).collect()
+}
+
+/// Whether these run the program at one path, however that is spelt: an earlier version recorded `/base/./run.sh` of a
+/// configured tool where this one records `/base/run.sh`.
+pub(crate) fn are_of_one_program(one: &JobSpec, other: &JobSpec) -> bool {
+    let path = |spec: &JobSpec| match &spec.command {
+        Command::Shell(_) => None,
+        Command::Program(words) => words.first().and_then(|program| absolute(None, program)),
+    };
+    path(one).is_some_and(|path_of_one| path(other) == Some(path_of_one))
 }
 
 /// The arguments `command` and `args`; a shell line has no `args`.

@@ -7,6 +7,7 @@ pub(crate) mod catalogue;
 pub(crate) mod configured;
 pub(crate) mod given;
 mod limits;
+mod parts;
 mod quote;
 pub(crate) mod run;
 mod user_arguments;

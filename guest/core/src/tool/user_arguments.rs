@@ -3,7 +3,7 @@
 //! Knows how they are described, which of them are asked together, and how a schema is listed without them. Does not know
 //! whether a client can ask, and not how.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::limits::{QUESTION_CHARS, QUESTION_KEY_CHARS};
+use super::parts::raw_properties;
 use crate::config::escaped;
 use crate::input::Form;
 use crate::text::is_hidden;
@@ -66,13 +67,6 @@ pub(crate) struct Described<'a> {
     pub(crate) schema: &'a Value,
     /// The same as it was written.
     pub(crate) written: &'a RawValue,
-}
-
-/// A schema of which the properties stay as they were written.
-#[derive(Deserialize)]
-struct Written<'a> {
-    #[serde(default, borrow)]
-    properties: BTreeMap<String, &'a RawValue>,
 }
 
 impl UserArguments {
@@ -223,9 +217,9 @@ impl<'a> Described<'a> {
     /// The form that asks for these; `None` where one of them cannot be asked for.
     fn form(self, message: &str, fields: &[(&str, &Value)]) -> Option<Form> {
         // Numbers that are suggested are as they were written.
-        let source: Option<Written<'_>> = serde_json::from_str(self.written.get()).ok();
+        let source = raw_properties(self.written);
         let properties = fields.iter().map(|(name, schema)| {
-            let raw = source.as_ref().and_then(|it| it.properties.get(*name));
+            let raw = source.get(*name);
             let property = raw.map_or_else(|| schema.to_string(), |raw| raw.get().to_owned());
             ((*name).to_owned(), property)
         });

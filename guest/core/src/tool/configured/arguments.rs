@@ -84,9 +84,8 @@ impl Input {
             let names = user.map(User::names);
             names.is_some_and(|mut names| names.any(|other| other == name))
         };
-        let schema = serde_json::from_str(self.listed.get())
-            .map_err(|error| node.error(format!("cannot be read again: {error}")))?;
-        Defaults::read(&schema, &self.listed, is_user_given).map_err(|bad| bad.at_node(&node))
+        Defaults::read(self.schema.source(), &self.listed, is_user_given)
+            .map_err(|bad| bad.at_node(&node))
     }
 
     /// The names of the arguments that the schema lists.

@@ -5,26 +5,18 @@
 //!
 //! *Source:* JSON Schema 2020-12, Validation, 9.2, "default".
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::schema::{BadSchema, Schema, Unfit};
-use super::user::part;
 use crate::config::escaped;
 use crate::tool::given::{Given, Unreadable};
+use crate::tool::parts::{part, raw_properties, relating};
 
 /// The defaults of arguments, each of which conforms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Defaults(Given);
-
-#[derive(Deserialize)]
-struct Written<'a> {
-    #[serde(default, borrow)]
-    properties: BTreeMap<String, &'a RawValue>,
-}
 
 #[derive(Deserialize)]
 struct Property<'a> {
@@ -38,15 +30,13 @@ impl Defaults {
     /// are left out: their user sees them as a suggestion, and may want none.
     ///
     /// # Errors
-    /// Where one of them is not what its argument has to be.
+    /// Where one of them is not what its argument has to be, or may be in the way of another argument.
     pub(super) fn read(
         schema: &Value,
         listed: &RawValue,
         is_user_given: impl Fn(&str) -> bool,
     ) -> Result<Self, BadSchema> {
-        let written: Option<Written<'_>> = serde_json::from_str(listed.get()).ok();
-        let properties = written.map(|written| written.properties);
-        let properties = properties.unwrap_or_default().into_iter();
+        let properties = raw_properties(listed).into_iter();
         let defaults = properties.filter(|(name, _)| !is_user_given(name));
         let defaults = defaults.filter_map(|(name, property)| {
             // One that is `true` or `false` has none.
@@ -55,9 +45,17 @@ impl Defaults {
         });
         let defaults = Given::read(defaults.collect())
             .map_err(|Unreadable { argument, why }| bad(&argument, &why))?;
+        let names: Vec<String> = defaults.values.keys().cloned().collect();
+        if names.is_empty() {
+            return Ok(Self::default());
+        }
+        if let Some(keyword) = relating(schema) {
+            return Err(beside_relation(keyword));
+        }
+        // Once for all of them: it is compiled with all that any argument refers to. As it requires none and relates none,
+        // each may be held against it by itself.
+        let alone = Schema::compile(&part(schema, &names, &[]))?;
         for (name, value) in &defaults.values {
-            let alone = part(schema, std::slice::from_ref(name), &[]);
-            let alone = Schema::compile(&alone)?;
             let arguments = Value::Object([(name.clone(), value.clone())].into_iter().collect());
             match alone.check(&arguments, "it") {
                 Ok(()) => {}
@@ -71,6 +69,17 @@ impl Defaults {
     /// Arguments with those that they do not have.
     pub(super) fn fill(&self, given: Given) -> Given {
         given.or(&self.0)
+    }
+}
+
+/// An argument that is filled in counts as given. Where arguments are related to each other, a call that gives another one
+/// would be refused for what its model never gave.
+fn beside_relation(keyword: &str) -> BadSchema {
+    BadSchema {
+        at: format!("/{keyword}"),
+        reason: "may not be here beside a `default` of an argument: it relates arguments to each other, and a default counts \
+                 as if the call gave it; leave the `default` out, or say of each of the `properties` what it has to be"
+            .to_owned(),
     }
 }
 

@@ -102,6 +102,11 @@ impl Schema {
         Some(invalid("", &error).reason)
     }
 
+    /// The schema as it was given.
+    pub(super) fn source(&self) -> &Value {
+        &self.source
+    }
+
     /// Holds a value against it. `whole` is what the value is called.
     ///
     /// # Errors

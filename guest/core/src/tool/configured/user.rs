@@ -13,30 +13,10 @@ use crate::input::Form;
 use crate::text::{INSET, indented, middle_left_out, revealed_lines, shorten};
 use crate::tool::given::{Given, given};
 use crate::tool::limits::{ASKED_ARGUMENT_CHARS, QUESTION_CHARS};
+use crate::tool::parts::{part, relating};
 use crate::tool::quote::named;
 use crate::tool::raw;
 use crate::tool::user_arguments::{Asks, Described, UserArguments};
-
-/// The keywords of a schema of an object by which what one member has to be may depend on another.
-const RELATING: [&str; 17] = [
-    "$dynamicRef",
-    "$recursiveRef",
-    "$ref",
-    "allOf",
-    "anyOf",
-    "const",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "else",
-    "enum",
-    "if",
-    "maxProperties",
-    "minProperties",
-    "not",
-    "oneOf",
-    "then",
-];
 
 /// The arguments that the user gives.
 #[derive(Debug)]
@@ -250,8 +230,7 @@ impl Confirm {
 /// Sees that a schema says of each argument by itself what it has to be. What the model gives and what the user does are
 /// judged apart from each other, by whom can correct it: nobody could be told of what is wrong between the two.
 fn relates_none(schema: &Value) -> Result<(), BadSchema> {
-    let has = |keyword: &&&str| schema.get(**keyword).is_some();
-    match RELATING.iter().find(has) {
+    match relating(schema) {
         None => Ok(()),
         Some(keyword) => Err(BadSchema {
             at: format!("/{keyword}"),
@@ -260,31 +239,6 @@ fn relates_none(schema: &Value) -> Result<(), BadSchema> {
                 .to_owned(),
         }),
     }
-}
-
-/// The schema of these arguments alone, of which those are required that it requires and that are among `required`.
-pub(super) fn part(schema: &Value, names: &[String], required: &[String]) -> Value {
-    let mut part = schema.as_object().cloned().unwrap_or_default();
-    part.retain(|name, _| {
-        let kept = [
-            "$schema",
-            "$id",
-            "$defs",
-            "definitions",
-            "patternProperties",
-            "properties",
-            "required",
-            "type",
-        ];
-        kept.contains(&name.as_str())
-    });
-    if let Some(Value::Object(properties)) = part.get_mut("properties") {
-        properties.retain(|name, _| names.contains(name));
-    }
-    if let Some(Value::Array(all)) = part.get_mut("required") {
-        all.retain(|name| required.iter().any(|other| name == other));
-    }
-    Value::Object(part)
 }
 
 /// What a part of the arguments has to be, of which the whole schema is at this node.

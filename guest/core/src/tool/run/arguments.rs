@@ -185,8 +185,8 @@ impl<'a> Given<'a> {
         let Some(given) = self.text("label", &expected)? else {
             return Ok(None);
         };
-        // Blanks around it would be part of all that is said of the task. A tab or a line break there is none that
-        // somebody meant: without it the task would have another label than its caller looks for.
+        // Blanks around it would be part of all that is said of the task. Nobody means a tab or a line break there; cut
+        // off, the label would be another than its caller looks for.
         let label = given.trim();
         if label.is_empty() || label.chars().count() > LABEL_CHARS || visible(given) != given {
             return Err(Misfit::wrong("label", quoted(&given.into()), &expected));
