@@ -1,10 +1,8 @@
 //! Puts a server together: data directory, store, jobs, component, transport.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::fs::Dir;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
@@ -14,11 +12,8 @@ use crate::engine::{Pool, PoolError, load_ahead};
 use crate::jobs::SupervisedJobs;
 use crate::limits::DESCRIPTORS;
 use crate::shell_word::{Verb, command};
-use crate::store::{OpenError, SqliteStore};
+use crate::store::{OpenError, SqliteStore, is_begun};
 use crate::transport::stdio;
-
-/// How large a page of the store is, in bytes: SQLite's default.
-const PAGE_BYTES: u64 = 4096;
 
 /// The name of the store's file in the data directory.
 pub(crate) const STORE_FILE: &str = "backburner.db";
@@ -48,7 +43,7 @@ pub enum ServeError {
     Store(#[from] OpenError),
     /// There are jobs, and the store that knew them is gone.
     #[error(
-        "{path} has jobs, and its store {STORE_FILE} is gone or empty, so that nobody could be told how they end: put the \
+        "{path} has jobs, and its store {STORE_FILE}, or the log of that, is gone or empty, so that nobody could be told how they end: put the \
          store back, or move `jobs` away as well, or choose another directory with --data-dir",
         path = path.display()
     )]
@@ -116,27 +111,13 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
 /// Sees that no new store is begun where there are jobs of an old one: a store is never empty once it has had a task. What
 /// cannot be looked at is left to who opens it.
 fn require_store_of_jobs(data_dir: &DataDir) -> Result<(), ServeError> {
-    let dir = data_dir.dir();
-    let is_gone = || match dir.symlink_metadata(STORE_FILE) {
-        // A database of one page has no table yet, unless that is in the log.
-        Ok(found) if found.is_file() => {
-            found.len() == 0 || found.len() <= PAGE_BYTES && !has_log(dir)
-        }
-        Ok(_) => false,
-        Err(error) => error.kind() == ErrorKind::NotFound,
-    };
+    let is_gone = || !is_begun(&data_dir.path().join(STORE_FILE));
     // Again behind the look at the jobs: another server may have begun both meanwhile.
-    if is_gone() && SupervisedJobs::has_any(dir) && is_gone() {
+    if is_gone() && SupervisedJobs::has_any(data_dir.dir()) && is_gone() {
         let path = data_dir.path().to_owned();
         return Err(ServeError::StoreGone { path });
     }
     Ok(())
-}
-
-/// Whether there is something in the log of the store.
-fn has_log(dir: &Dir) -> bool {
-    let log = format!("{STORE_FILE}-wal");
-    dir.symlink_metadata(log).is_ok_and(|found| found.len() > 0)
 }
 
 fn pool(

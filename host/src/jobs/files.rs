@@ -11,6 +11,8 @@ use rustix::io::Errno;
 
 use super::limits::FILE_BYTES;
 
+pub(crate) use crate::file::is_disk_full;
+
 /// What only its owner may read and write, whatever the umask allows to others.
 fn private() -> Mode {
     Mode::RUSR | Mode::WUSR
@@ -219,12 +221,6 @@ fn sync_at(dir: &Dir, name: &str) -> io::Result<()> {
 /// Whether an error means that there is no room: a full disk, a quota, or a limit on the size of a file.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     is_disk_full(error) || error.kind() == io::ErrorKind::FileTooLarge
-}
-
-/// Whether an error means that there is no room for anybody on this disk: it, or a quota, is full.
-pub(crate) fn is_disk_full(error: &io::Error) -> bool {
-    use io::ErrorKind::{QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded)
 }
 
 /// The error, with what to do where it is not the disk that has no room.

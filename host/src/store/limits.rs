@@ -49,6 +49,6 @@ pub(super) const IDLE_CONNECTIONS_MAX: usize = 4;
 /// and little enough that all idle connections together stay within 4 MiB.
 pub(super) const CACHE_KIB: u32 = 1024;
 
-/// How much room is kept for what a task needs that is there, on a disk that is full: more than the greatest commit takes
-/// in SQLite's log, and the log's index.
-pub(super) const RESERVE_BYTES: usize = 2 << 20;
+/// How much room is kept for what a task needs that is there, on a disk that is full: twice what it takes to replace the
+/// longest value by another one, as the old one's pages are overwritten too. The greatest commit of the contract takes more.
+pub(super) const RESERVE_BYTES: usize = 4 << 20;

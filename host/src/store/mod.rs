@@ -17,7 +17,7 @@ pub(crate) use limits::PATIENT_COMMITS;
 pub use limits::{CHANGES_MAX, KEY_BYTES_MAX, SCAN_BYTES_MAX, SCAN_ENTRIES_MAX, VALUE_BYTES_MAX};
 pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
-pub(crate) use sqlite::can_be_store;
+pub(crate) use sqlite::{can_be_store, is_begun};
 
 /// Storage as the guest sees it; shared by all threads that run instances.
 pub trait Store: Send + Sync {

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Error as SqlError, ErrorCode, ffi};
 
-pub(crate) use self::file::can_be_store;
+pub(crate) use self::file::{can_be_store, is_begun};
 
 use self::group::{Group, Leader, Turn, Waiting};
 use self::pool::Pool;
@@ -31,6 +31,7 @@ use self::statement::Transaction;
 use super::check::{self, Page};
 use super::limits::BUSY_TIMEOUT;
 use super::{Cause, Change, Entry, Error, Expectation, OpenError, Store, Versioned};
+use crate::file::is_disk_full;
 
 /// A store in a file. One value serves all threads of a process.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl SqliteStore {
     ///
     /// The directory has to exist on a local disk: SQLite's log needs memory that processes share. Beside
     /// the file, SQLite keeps two more, with `-wal` and `-shm` added to the name. A third one, with `-reserve`, takes room:
-    /// on a full disk it goes, and a commit that only changes what is there succeeds nevertheless.
+    /// on a full disk it goes, and a commit that only changes what is there finds room once.
     ///
     /// # Errors
     /// [`OpenError`] where the file cannot be created, is a link, another user's or another program's, is damaged, or has
@@ -64,7 +65,10 @@ impl SqliteStore {
         let prepare = || -> Result<(), Unusable> { schema::prepare(&mut *pool.take()?) };
         prepare()
             .or_else(|error| match error {
-                Unusable::Failed(Error::NoSpace(_)) if reserve.give_up() => prepare(),
+                Unusable::Failed(error) if may_lack_room(&error) => {
+                    reserve.give_up();
+                    prepare()
+                }
                 other => Err(other),
             })
             .map_err(|error| error.at(path))?;
@@ -97,7 +101,11 @@ impl SqliteStore {
     /// Does something, and where that finds no room, once more with the room that was kept.
     fn in_need<T>(&self, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
         match attempt() {
-            Err(Error::NoSpace(_)) if self.reserve.give_up() => attempt(),
+            Err(error) if may_lack_room(&error) => {
+                // Where there is none, another call or process may have given it up in the same moment.
+                self.reserve.give_up();
+                attempt()
+            }
             other => other,
         }
     }
@@ -108,7 +116,7 @@ impl SqliteStore {
             return Ok(());
         }
         match self.reserve.keep() {
-            Err(error) if reserve::is_full(&error) => Err(Error::NoSpace(Arc::new(error))),
+            Err(error) if is_disk_full(&error) => Err(Error::NoSpace(Arc::new(error))),
             // What else may be in its way is no reason to refuse anything.
             _ => Ok(()),
         }
@@ -192,6 +200,8 @@ impl SqliteStore {
     fn write_alone(&self, connection: &Connection, changes: &[Change]) -> Result<(), Error> {
         let attempt = || statement::write(self.begin(connection)?, &[changes]);
         let results = if is_new(changes) {
+            // Again: one that was written just before this may have used it.
+            self.leave_room(changes)?;
             attempt()?
         } else {
             self.in_need(attempt)?
@@ -207,7 +217,20 @@ fn is_new(changes: &[Change]) -> bool {
 
 /// Whether a commit failed for want of room that is kept for its like.
 fn is_in_need(error: &Error, changes: &[Change]) -> bool {
-    matches!(error, Error::NoSpace(_)) && !is_new(changes)
+    may_lack_room(error) && !is_new(changes)
+}
+
+/// Whether something may have failed for want of room. A quota SQLite tells as any failure to write, and a file that it
+/// could not make as one that cannot be opened.
+fn may_lack_room(error: &Error) -> bool {
+    match error {
+        Error::NoSpace(_) | Error::Unopened(_) => true,
+        Error::Other(cause) => cause
+            .downcast_ref::<SqlError>()
+            .and_then(SqlError::sqlite_error)
+            .is_some_and(|code| CANNOT_GROW.contains(&code.extended_code)),
+        _ => false,
+    }
 }
 
 impl Store for SqliteStore {

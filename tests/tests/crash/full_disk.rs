@@ -16,11 +16,11 @@ mod privilege;
 
 use privilege::SmallDisk;
 
-/// A disk of eight megabytes for the data directory of a scene; `None` where this user may not mount.
+/// A disk of twelve megabytes for the data directory of a scene; `None` where this user may not mount.
 fn small_disk(scene: &Scene) -> Option<SmallDisk> {
     let path = scene.dir.data();
     fs::create_dir(&path).expect("the test's directory can be written");
-    SmallDisk::mount(&path, "8m")
+    SmallDisk::mount(&path, "12m")
 }
 
 /// What takes room in the data directory.

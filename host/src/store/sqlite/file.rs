@@ -30,6 +30,9 @@ const JOURNAL: &str = "-journal";
 /// What is added to the database's name for the room that is kept for it.
 pub(super) const RESERVE: &str = "-reserve";
 
+/// How large a page of the database is: SQLite's default.
+const PAGE_BYTES: u64 = 4096;
+
 /// Held while a file is created. Closing any descriptor of a file drops all locks that the process has on
 /// it: so nobody in this process may already have the file open when the one that created it is closed.
 static CREATING: Mutex<()> = Mutex::new(());
@@ -58,7 +61,7 @@ pub(super) fn create(path: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The name of a file that SQLite keeps beside the database.
+/// The name of a file that is kept beside the database.
 pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(database);
     name.push(suffix);
@@ -86,6 +89,17 @@ pub(crate) fn can_be_store(file: &Path) -> io::Result<bool> {
     let mut begin = Vec::new();
     file.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
     Ok(begin.is_empty() || begin == MAGIC)
+}
+
+/// Whether a store was ever begun: its tables are in the database, or in the log beside it. What cannot be looked at counts
+/// as begun.
+pub(crate) fn is_begun(database: &Path) -> bool {
+    let bytes = |path: &Path| match look(path) {
+        Ok(found) => found.map_or(0, |found| found.len()),
+        Err(_) => u64::MAX,
+    };
+    // Of one page there is only the header.
+    bytes(database) > PAGE_BYTES || bytes(database) > 0 && bytes(&beside(database, LOG)) > 0
 }
 
 /// What is at a name, where a link is what it is; `None` for nothing.

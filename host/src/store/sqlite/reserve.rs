@@ -1,16 +1,16 @@
-//! Room on the disk that is kept for the store, so that a full disk cannot keep it from being opened, nor a task from
+//! Room on the disk that is kept for the store, so that a full disk keeps neither it from being opened nor a task from
 //! coming to its end.
 //!
 //! Knows a file that takes room, and nothing of what needs it. Where it goes, whoever else fills the disk may be faster;
-//! so what is new is taken in only while it is there.
+//! so what is new is taken in only while it is there. Between processes that is as certain as a look is.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
-use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 
 use super::super::limits::RESERVE_BYTES;
 use super::file::{MODE, RESERVE, beside};
@@ -32,22 +32,32 @@ impl Reserve {
     /// Takes the room where it is not taken. Costs one system call where it is.
     ///
     /// # Errors
-    /// What the system says; [`is_full`] knows whether there is no room. Then none is taken.
+    /// What the system says, [`ErrorKind::StorageFull`] where there is no room. Then none is taken.
     pub(super) fn keep(&self) -> io::Result<()> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(found) if found.len() == RESERVE_BYTES as u64 => return Ok(()),
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            // Another process takes it right now, or ended in the middle of it: twice does no harm.
-            _ => {}
+        // Once more, since another process may have given up in between what this one was taking.
+        for _ in 0..2 {
+            let found = look(&self.path)?;
+            if found.as_ref().is_some_and(|it| it.len() >= bytes()) {
+                return Ok(());
+            }
+            self.take(found.map_or(0, |it| it.len()))?;
         }
-        let taken = self.take();
-        if taken.is_err() {
-            self.give_up();
-        }
-        taken
+        Ok(())
     }
 
-    fn take(&self) -> io::Result<()> {
+    fn take(&self, taken_bytes: u64) -> io::Result<()> {
+        // Not tried where it cannot be: the attempt would take all the room that others use meanwhile.
+        if getrlimit(Resource::Fsize)
+            .current
+            .is_some_and(|limit| limit < bytes())
+        {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        let directory = self.path.parent().unwrap_or(Path::new("."));
+        let disk = rustix::fs::statvfs(directory)?;
+        if disk.f_bavail.saturating_mul(disk.f_frsize) < bytes().saturating_sub(taken_bytes) {
+            return Err(ErrorKind::StorageFull.into());
+        }
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let flags = i32::try_from(flags.bits()).expect("flags are positive numbers of C's int");
         let mut file = OpenOptions::new()
@@ -57,8 +67,22 @@ impl Reserve {
             .mode(MODE)
             .custom_flags(flags)
             .open(&self.path)?;
-        // Written and not only asked for: that takes room on every file system.
-        file.write_all(&vec![0; RESERVE_BYTES])
+        let written = file.write_all(&noise());
+        if written.is_err() {
+            self.take_back(&file);
+        }
+        written
+    }
+
+    /// Takes away what was taken in part; not what another process has put there since.
+    fn take_back(&self, file: &File) {
+        let is_own = |found: Metadata| {
+            let own = file.metadata();
+            own.is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino()))
+        };
+        if look(&self.path).ok().flatten().is_some_and(is_own) {
+            self.give_up();
+        }
     }
 
     /// Gives the room back to the disk; whether there was any.
@@ -67,12 +91,30 @@ impl Reserve {
     }
 }
 
-/// Whether a disk, or this user's part of it, has no room left.
-pub(super) fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
-    ) || Errno::from_io_error(error) == Some(Errno::DQUOT)
+fn bytes() -> u64 {
+    RESERVE_BYTES as u64
+}
+
+fn look(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Bytes that take their room on every file system: some keep zeros, and what repeats itself, in none at all.
+fn noise() -> Vec<u8> {
+    // Marsaglia's xorshift, whose numbers need not be good.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut bytes = Vec::with_capacity(RESERVE_BYTES);
+    while bytes.len() < RESERVE_BYTES {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend(state.to_le_bytes());
+    }
+    bytes
 }
 
 #[cfg(test)]
@@ -93,7 +135,8 @@ mod tests {
         for _ in 0..2 {
             reserve.keep().expect("there is room");
             let found = fs::metadata(&reserve.path).expect("it is there");
-            assert_eq!(found.len(), RESERVE_BYTES as u64);
+            assert_eq!(found.len(), bytes());
+            assert!(found.blocks() * 512 >= bytes(), "it takes room");
             assert_eq!(found.permissions().mode() & 0o777, MODE);
         }
         assert!(reserve.give_up());
@@ -106,6 +149,25 @@ mod tests {
         fs::write(&reserve.path, "0").expect("there is room");
         reserve.keep().expect("there is room");
         let found = fs::metadata(&reserve.path).expect("it is there");
-        assert_eq!(found.len(), RESERVE_BYTES as u64);
+        assert_eq!(found.len(), bytes());
+    }
+
+    #[test]
+    fn more_room_than_is_needed_stays_as_it_is() {
+        let (_directory, reserve) = reserve();
+        let longer = vec![1; RESERVE_BYTES + 1];
+        fs::write(&reserve.path, &longer).expect("there is room");
+        reserve.keep().expect("it is kept already");
+        assert!(fs::read(&reserve.path).expect("it is there") == longer);
+    }
+
+    #[test]
+    fn what_another_process_has_put_there_since_is_not_taken_away() {
+        let (_directory, reserve) = reserve();
+        let own = File::create(&reserve.path).expect("there is room");
+        fs::remove_file(&reserve.path).expect("it is there");
+        fs::write(&reserve.path, "another's").expect("there is room");
+        reserve.take_back(&own);
+        assert!(reserve.path.exists());
     }
 }
