@@ -175,7 +175,8 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The order that a call makes which gives these arguments, and why a person has to confirm it, or why there is none.
+    /// The order that a call makes which gives these arguments, and why a person has to confirm it; or why there is
+    /// none.
     fn order(
         self,
         rounds: &mut Rounds<'_>,
@@ -304,8 +305,9 @@ impl Judge<'_> {
     }
 }
 
-/// What a call is answered with whose person was asked to confirm it and did not; `None` where they did, or were not asked.
-/// Their no counts whatever the question was: where another server gets the call, it may have other words for it, or none.
+/// What a call is answered with whose person was asked to confirm it and did not; `None` where they did, or were not
+/// asked. Their no counts whatever the question was: where another server gets the call, it may have other words for it,
+/// or none.
 fn declined(rounds: &Rounds<'_>) -> Option<Instead> {
     match answer_to_any(rounds) {
         Answered::With(answer) if is_confirmed(&answer) => None,
