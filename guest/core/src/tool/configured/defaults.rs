@@ -78,8 +78,8 @@ fn beside_relation(keyword: &str) -> BadSchema {
     BadSchema {
         at: format!("/{keyword}"),
         reason: "may not be here beside a `default` of an argument: it relates arguments to each other, and a default \
-                 counts as if the call gave it; leave the `default` out, or say of each of the `properties` what it has \
-                 to be"
+                 counts as if the call gave it; leave the `default` out, or say of each of the `properties` what it \
+                 has to be"
             .to_owned(),
     }
 }
