@@ -145,6 +145,24 @@ fn a_no_to_a_call_whose_task_exists_gives_the_task() {
 }
 
 #[test]
+fn a_no_counts_also_behind_the_end_of_a_task_that_it_gave() {
+    let arguments = json!({ "command": "rm -r x", "ttlSeconds": 1, "idempotencyKey": "k" });
+    for no in refusals() {
+        let (mut world, yes) = confirmed(&arguments);
+        // Asked twice: the one yes started the task.
+        let reply = host().ask(&mut world, &call(&arguments, &json!({})));
+        let mut other = parse(&yes);
+        other["params"]["requestState"] = reply["result"]["requestState"].clone();
+        let first = host().ask(&mut world, &other.to_string());
+        let reply = host().ask(&mut world, &instead(&yes, &no));
+        assert_eq!(task_id(&reply), task_id(&first));
+        world.clock += 2_000;
+        assert_used(&host().ask(&mut world, &yes));
+        assert_eq!(world.jobs.starts.len(), 1);
+    }
+}
+
+#[test]
 fn a_key_whose_task_is_ending_is_asked_for_and_then_waited_for() {
     let mut world = FakeWorld::new(1);
     let arguments =

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::call_tool::{Call, tool_result};
 use super::called_tool::{Called, called};
 use crate::config::Config;
-use crate::imports::{Command, JobSpec, World};
+use crate::imports::{Command, JobSpec, Store, StoreError, World};
 use crate::meta;
 use crate::outcome::{Context, Outcome};
 use crate::rounds::confirmation::{Proposal, answer_to_any, because, confirmation, is_confirmed};
@@ -51,8 +51,9 @@ pub(super) struct Prepared<'a> {
 enum Instead {
     /// This question, to a person.
     Ask(Question, PutAgain),
-    /// These words, for the model: the person who was asked to confirm it did not.
-    Declined(&'static str),
+    /// These words, for the model: the person who was asked to confirm it did not. That is recorded, or what came
+    /// before it.
+    Declined(&'static str, UsedFor),
     /// These words, for the model.
     Refused(String),
 }
@@ -86,7 +87,7 @@ pub(super) fn prepare<'a>(
         called,
     };
     // Before all that another configuration may have made of the call since the person was asked.
-    let declined = declined(&rounds);
+    let declined = declined(world, &rounds)?;
     let given = called.with_defaults(given);
     let (mut order, reason) = match judge.order(&mut rounds, given)? {
         Ok(order) => order,
@@ -154,12 +155,9 @@ impl Instead {
                 let result = rounds.ask(world, question, again)?;
                 Ok(Outcome::Reply(reply::input_required(id, result)))
             }
-            Self::Declined(words) => {
-                let confirmation = rounds.confirmation().expect(CONFIRMATION_OF_ANSWER);
-                match confirmation.refuse(world)? {
-                    UsedFor::Start => Err(used_up(UsedFor::Start)),
-                    UsedFor::Refusal => Ok(tool_result(id, ToolResult::refused(words.to_owned()))),
-                }
+            Self::Declined(_, UsedFor::Start) => Err(used_up(UsedFor::Start)),
+            Self::Declined(words, UsedFor::Refusal) => {
+                Ok(tool_result(id, ToolResult::refused(words.to_owned())))
             }
             Self::Refused(text) => Ok(tool_result(id, ToolResult::refused(text))),
         }
@@ -175,7 +173,8 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The order that a call makes which gives these arguments, and why a person has to confirm it, or why there is none.
+    /// The order that a call makes which gives these arguments, and why a person has to confirm it; or why there is
+    /// none.
     fn order(
         self,
         rounds: &mut Rounds<'_>,
@@ -304,15 +303,20 @@ impl Judge<'_> {
     }
 }
 
-/// What a call is answered with whose person was asked to confirm it and did not; `None` where they did, or were not asked.
-/// Their no counts whatever the question was: where another server gets the call, it may have other words for it, or none.
-fn declined(rounds: &Rounds<'_>) -> Option<Instead> {
-    match answer_to_any(rounds) {
-        Answered::With(answer) if is_confirmed(&answer) => None,
-        Answered::With(_) | Answered::Declined => Some(Instead::Declined(DECLINED)),
-        Answered::Cancelled => Some(Instead::Declined(CANCELLED)),
-        Answered::Not | Answered::Badly(_) => None,
-    }
+/// What a call is answered with whose person was asked to confirm it and did not; `None` where they did, or were not
+/// asked. Their no counts whatever the question was: where another server gets the call, it may have other words for
+/// it, or none. It is recorded at once, as the call may still be answered otherwise: with the task of an earlier one,
+/// behind whose end a yes would start another.
+fn declined(store: &mut impl Store, rounds: &Rounds<'_>) -> Result<Option<Instead>, StoreError> {
+    let words = match answer_to_any(rounds) {
+        Answered::With(answer) if is_confirmed(&answer) => return Ok(None),
+        Answered::Not | Answered::Badly(_) => return Ok(None),
+        Answered::With(_) | Answered::Declined => DECLINED,
+        Answered::Cancelled => CANCELLED,
+    };
+    let confirmation = rounds.confirmation().expect(CONFIRMATION_OF_ANSWER);
+    let used_for = confirmation.refuse(store)?;
+    Ok(Some(Instead::Declined(words, used_for)))
 }
 
 /// What a user answered when they were asked for arguments.

@@ -188,8 +188,8 @@ impl WaitingCall {
         moments.into_iter().flatten().min().unwrap_or(self.deadline)
     }
 
-    /// When to look at the job in any case, in milliseconds since 1970; `None` where there is a deadline. A look before that,
-    /// as for each report of progress, puts it off no further.
+    /// When to look at the job in any case, in milliseconds since 1970; `None` where there is a deadline. A look before
+    /// that, as for each report of progress, puts it off no further.
     pub(crate) fn patient_until(&self, now: u64) -> Option<u64> {
         let latest = now.saturating_add(PATIENCE_MS);
         let is_to_come = |at: &u64| now < *at && *at <= latest;

@@ -41,8 +41,8 @@ const KEPT: [&str; 8] = [
     "type",
 ];
 
-/// The first keyword by which a schema may relate arguments to each other; `None` where it says of each by itself what it
-/// has to be.
+/// The first keyword by which a schema may relate arguments to each other; `None` where it says of each by itself what
+/// it has to be.
 pub(super) fn relating(schema: &Value) -> Option<&'static str> {
     let has = |keyword: &&str| schema.get(*keyword).is_some();
     RELATING.into_iter().find(has)

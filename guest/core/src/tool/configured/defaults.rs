@@ -52,8 +52,8 @@ impl Defaults {
         if let Some(keyword) = relating(schema) {
             return Err(beside_relation(keyword));
         }
-        // Once for all of them: it is compiled with all that any argument refers to. As it requires none and relates none,
-        // each may be held against it by itself.
+        // Once for all of them: it is compiled with all that any argument refers to. As it requires none and relates
+        // none, each may be held against it by itself.
         let alone = Schema::compile(&part(schema, &names, &[]))?;
         for (name, value) in &defaults.values {
             let arguments = Value::Object([(name.clone(), value.clone())].into_iter().collect());
@@ -72,13 +72,14 @@ impl Defaults {
     }
 }
 
-/// An argument that is filled in counts as given. Where arguments are related to each other, a call that gives another one
-/// would be refused for what its model never gave.
+/// An argument that is filled in counts as given. Where arguments are related to each other, a call that gives another
+/// one would be refused for what its model never gave.
 fn beside_relation(keyword: &str) -> BadSchema {
     BadSchema {
         at: format!("/{keyword}"),
-        reason: "may not be here beside a `default` of an argument: it relates arguments to each other, and a default counts \
-                 as if the call gave it; leave the `default` out, or say of each of the `properties` what it has to be"
+        reason: "may not be here beside a `default` of an argument: it relates arguments to each other, and a default \
+                 counts as if the call gave it; leave the `default` out, or say of each of the `properties` what it \
+                 has to be"
             .to_owned(),
     }
 }
