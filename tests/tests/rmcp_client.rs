@@ -283,7 +283,7 @@ async fn every_result_conforms_to_the_listed_output_schema() {
             .expect("there is a structured result");
         assert_eq!(structured[member], expected, "{arguments}: {structured}");
         schema.check(&structured);
-        // It says something: nothing is missing that may be, and nothing may be another type.
+        // The schema says something: no member may be of another type.
         for name in structured.as_object().expect("it is an object").keys() {
             let mut other = structured.clone();
             other[name] = json!({ "of": "another type" });

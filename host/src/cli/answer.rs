@@ -36,13 +36,13 @@ const SKIP: &str = "/skip";
 /// Answers what a task asks.
 ///
 /// # Errors
-/// Where there is no such task, it asks nothing, an answer does not fit or comes too late, a signal came before it was
-/// sent, or a question was left open.
+/// Inside of a job, and where there is no such task, it asks nothing, an answer does not fit or comes too late, a signal
+/// came before it was sent, or a question was left open.
 pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Result<ExitCode> {
     if variable(TASK_VARIABLE).is_some() {
         // An agent that runs commands is not to answer for the person whom its own job asks.
         anyhow::bail!(
-            "this is a job, and its questions are for a person: answer in a terminal of your own"
+            "this is a job ({TASK_VARIABLE} is set), and questions are for a person: answer in a terminal of your own"
         );
     }
     let earlier = Earlier::new(place.data_dir, &options.id)?;

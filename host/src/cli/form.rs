@@ -399,10 +399,14 @@ fn named(text: &str) -> Result<Named, String> {
     })
 }
 
-/// Whether a person can say this name behind `--set`, and see where it begins and ends. The server asks nobody for a name
-/// in which something does not show.
+/// Letters that nobody sees: the fillers of Hangul.
+const FILLERS: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
+
+/// Whether a person can say this name behind `--set`, and see where it begins and ends. Stricter than the server, which
+/// asks nobody for a name with characters that format others.
 fn is_name(name: &str) -> bool {
-    let shows = |it: char| it.is_alphanumeric() || it.is_ascii_punctuation() || it == ' ';
+    let is_letter = |it: char| it.is_alphanumeric() && !FILLERS.contains(&it);
+    let shows = |it: char| is_letter(it) || it.is_ascii_punctuation() || it == ' ';
     (1..=100).contains(&name.chars().count())
         && name.trim() == name
         && name.chars().all(|it| shows(it) && it != '=')

@@ -65,6 +65,19 @@ fn a_script_answers_by_options() {
 }
 
 #[test]
+fn a_job_does_not_answer_for_a_person() {
+    let dir = TestDir::new();
+    let id = start(&dir, "Sure?");
+    let program = binary().display();
+    let run = backburner(&dir, &["run", &format!("'{program}' answer {id} --accept")]);
+    assert_eq!(run.status, Some(125), "{run:?}");
+    assert!(run.stderr.contains("are for a person"), "{run:?}");
+    assert_eq!(show_json(&dir, &id)["status"], "input_required");
+    let declined = backburner(&dir, &["answer", &id, "--decline"]);
+    assert_eq!(declined.status, Some(0), "{declined:?}");
+}
+
+#[test]
 fn defaults_are_accepted_and_a_question_is_declined() {
     let dir = TestDir::new();
     let id = start(&dir, "How-many? --integer --default 3");

@@ -173,11 +173,25 @@ impl Output {
             asked_at: now_ms(),
         };
         self.0.questions().insert(number, (question, asker));
-        match answer.await {
-            Ok(answer) => answer,
-            // The job is gone, and so is everything that could be told.
-            Err(_gone) => std::future::pending().await,
-        }
+        let _open = Open {
+            job: &self.0,
+            number,
+        };
+        answer
+            .await
+            .expect("whoever answers has the other end until then")
+    }
+}
+
+/// A question for as long as somebody waits for its answer.
+struct Open<'a> {
+    job: &'a Job,
+    number: u64,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.job.questions().remove(&self.number);
     }
 }
 

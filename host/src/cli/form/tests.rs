@@ -116,6 +116,7 @@ fn what_makes_no_sense_is_refused() {
         &["--field", "a=b:text"],
         &["--field", "a\u{200b}b:text"],
         &["--field", "a\u{a0}b:text"],
+        &["--field", "a\u{3164}b:text"],
         &["--field", " a:text"],
         &["--field", " :text"],
         &["--field", "a:text", "--default", "a"],
