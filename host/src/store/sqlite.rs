@@ -240,9 +240,11 @@ impl Store for SqliteStore {
 
     fn scan(&self, prefix: &str, after: Option<&str>, limit: u32) -> Result<Vec<Entry>, Error> {
         let range = check::range(prefix, after);
-        let mut page = Page::new(limit);
-        self.read(|connection| statement::scan(connection, &range, &mut page))?;
-        Ok(page.into_entries())
+        self.read(|connection| {
+            let mut page = Page::new(limit);
+            statement::scan(connection, &range, &mut page)?;
+            Ok(page.into_entries())
+        })
     }
 
     fn commit(&self, changes: &[Change]) -> Result<(), Error> {

@@ -100,6 +100,19 @@ fn no_server_begins_where_the_only_records_of_jobs_were_deleted() {
     assert_none_begins(&scene);
 }
 
+#[test]
+fn a_link_in_the_place_of_a_store_is_told_as_what_it_is() {
+    let (scene, mut server, _) = scene_with_task();
+    assert!(server.close().status.success());
+    let store = scene.dir.data().join("backburner.db");
+    fs::remove_file(&store).expect("the files are ours");
+    std::os::unix::fs::symlink("elsewhere", &store).expect("the files are ours");
+    let mut server = scene.server();
+    assert!(!server.wait_exit(PATIENCE).status.success());
+    let words = server.stderr();
+    assert!(words.contains("is not a file of your own"), "{words}");
+}
+
 /// Sees that a server says what is missing, and leaves what there is as it is.
 fn assert_none_begins(scene: &Scene) {
     let log = scene.dir.data().join("backburner.db-wal");

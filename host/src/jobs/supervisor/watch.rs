@@ -93,12 +93,12 @@ impl<'a, 'b> Watch<'a, 'b> {
                     return self.over();
                 }
             }
-            self.look_at_clock();
             // Whatever woke this: where memory is short a signal may leave nothing behind, and elsewhere than on Linux none
-            // tells that the last of the group has ended.
+            // tells that the last of the group has ended. What has ended comes before a deadline.
             if self.reap() == Left::Nothing {
                 return self.over();
             }
+            self.look_at_clock();
         }
     }
 
@@ -185,6 +185,10 @@ impl<'a, 'b> Watch<'a, 'b> {
             }
             Source::Request => {
                 drain(self.post.control.as_fd());
+                // What has ended was faster, also where no signal told it.
+                if self.reap() == Left::Nothing {
+                    return Left::Nothing;
+                }
                 // Unreadable means that it cannot be carried out; who asked sees that the job goes on.
                 if let Ok(Some(cause)) = self.post.directory.stop_cause() {
                     let action = self.life.stop(cause, clock::monotonic_ms());

@@ -95,15 +95,16 @@ pub(crate) fn can_be_store(file: &Path) -> io::Result<bool> {
 /// as begun.
 pub(crate) fn is_begun(database: &Path) -> bool {
     let bytes = |path: &Path| match look(path) {
-        Ok(found) => found.map_or(0, |found| found.len()),
-        Err(_) => u64::MAX,
+        Ok(None) => 0,
+        Ok(Some(found)) if found.is_file() => found.len(),
+        Ok(Some(_)) | Err(_) => u64::MAX,
     };
     // Of one page there is only the header.
     bytes(database) > PAGE_BYTES || bytes(database) > 0 && bytes(&beside(database, LOG)) > 0
 }
 
 /// What is at a name, where a link is what it is; `None` for nothing.
-fn look(path: &Path) -> io::Result<Option<Metadata>> {
+pub(super) fn look(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -147,10 +148,13 @@ fn make_private(path: &Path) -> io::Result<bool> {
 
 /// Without this, a power failure can take away the file with all commits that were synchronised to it.
 fn sync_directory(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
-        _ => File::open(".")?.sync_all(),
-    }
+    File::open(directory_of(path))?.sync_all()
+}
+
+/// The directory that a file is in.
+pub(super) fn directory_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

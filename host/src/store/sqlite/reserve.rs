@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use rustix::process::{Resource, getrlimit};
 
 use super::super::limits::RESERVE_BYTES;
-use super::file::{MODE, RESERVE, beside};
+use super::file::{MODE, RESERVE, beside, directory_of, look};
 
 /// The room that is kept beside a store.
 #[derive(Debug)]
@@ -53,8 +53,7 @@ impl Reserve {
         {
             return Err(ErrorKind::FileTooLarge.into());
         }
-        let directory = self.path.parent().unwrap_or(Path::new("."));
-        let disk = rustix::fs::statvfs(directory)?;
+        let disk = rustix::fs::statvfs(directory_of(&self.path))?;
         if disk.f_bavail.saturating_mul(disk.f_frsize) < bytes().saturating_sub(taken_bytes) {
             return Err(ErrorKind::StorageFull.into());
         }
@@ -93,14 +92,6 @@ impl Reserve {
 
 fn bytes() -> u64 {
     RESERVE_BYTES as u64
-}
-
-fn look(path: &Path) -> io::Result<Option<Metadata>> {
-    match fs::symlink_metadata(path) {
-        Ok(found) => Ok(Some(found)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 /// Bytes that take their room on every file system: some keep zeros, and what repeats itself, in none at all.
