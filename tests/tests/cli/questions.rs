@@ -71,7 +71,7 @@ fn a_job_does_not_answer_for_a_person() {
     let program = binary().display();
     let run = backburner(&dir, &["run", &format!("'{program}' answer {id} --accept")]);
     assert_eq!(run.status, Some(125), "{run:?}");
-    assert!(run.stderr.contains("are for a person"), "{run:?}");
+    assert!(run.stdout.contains("are for a person"), "{run:?}");
     assert_eq!(show_json(&dir, &id)["status"], "input_required");
     let declined = backburner(&dir, &["answer", &id, "--decline"]);
     assert_eq!(declined.status, Some(0), "{declined:?}");
