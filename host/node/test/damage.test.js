@@ -191,7 +191,8 @@ for (const [name, put] of Object.entries(NOT_ITS_FIFO)) {
     const lost = { tag: 'lost', val: { kind: 'files' } };
     assert.deepEqual(seen(path, id), { tag: 'ended', end: lost, text: 'abc\n' });
     assert.ok(isGone());
-    assert.ok(look(supervisor)?.isZombie ?? true, 'it would say something else, or execute the command just now');
+    // Killed it was; it is gone a moment later. It would say something else, or execute the command just now.
+    await eventually('the supervisor to be gone', () => (look(supervisor)?.isZombie ?? true) || undefined);
     assert.deepEqual(end(id), lost, 'it stays so');
     jobs.forget(id);
     assert.equal(jobs.inspect(id).tag, 'unknown');
