@@ -40,21 +40,22 @@ impl Asker {
             );
             return Err(io::Error::new(ErrorKind::InvalidInput, detail));
         }
-        let questions = make(job)?;
-        questions.tidy()?;
-        if questions.open_ones()?.len() >= OPEN_QUESTIONS {
+        let asker = Self::listen(job)?;
+        if asker.questions.open_ones()?.len() >= OPEN_QUESTIONS {
             let detail = format!(
                 "this job asks {OPEN_QUESTIONS} other questions: wait until one of them is answered"
             );
             return Err(io::Error::other(detail));
         }
-        let asker = Self::listen(questions)?;
-        asker.publish(form)?;
+        let asked_at = crate::clock::now_ms();
+        asker.publish(&encode(QuestionRecord { form, asked_at })?)?;
         Ok(asker)
     }
 
     /// Takes a key that nobody has.
-    fn listen(questions: Questions) -> io::Result<Self> {
+    fn listen(job: &Dir) -> io::Result<Self> {
+        let questions = make(job)?;
+        questions.tidy()?;
         loop {
             let key = key(clock::monotonic_ns());
             let name = format!("{key}.wake");
@@ -74,12 +75,11 @@ impl Asker {
         }
     }
 
-    fn publish(&self, form: String) -> io::Result<()> {
+    fn publish(&self, record: &[u8]) -> io::Result<()> {
         let dir = &self.questions.dir;
         let draft = draft(&self.key);
-        let asked_at = crate::clock::now_ms();
         let published = files::create(dir, &draft).and_then(|mut file| {
-            file.write_all(&encode(QuestionRecord { form, asked_at })?)?;
+            file.write_all(record)?;
             dir.rename(&draft, dir, format!("{}.asked", self.key))
         });
         if published.is_err() {
@@ -113,6 +113,10 @@ impl Asker {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+        self.take_wakes()
+    }
+
+    fn take_wakes(&self) -> io::Result<()> {
         match rustix::io::read(&self.wake, &mut [0; 64]) {
             Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
