@@ -77,6 +77,7 @@ impl From<&model::JobSpec> for jobs::Spec {
             directory: it.directory.clone(),
             environment: it.environment.clone(),
             stdin: it.stdin.clone(),
+            interactive: it.interactive,
             timeout_ms: it.timeout_ms,
             lifetime_ms: it.lifetime_ms,
             grace_ms: it.grace_ms,

@@ -175,8 +175,10 @@ pub struct JobSpec {
     pub directory: Option<String>,
     /// Variables beside the host's environment; a later one wins.
     pub environment: Vec<(String, String)>,
-    /// What the job reads before end of file.
+    /// What the job reads before end of file, or what is typed first where it is interactive.
     pub stdin: String,
+    /// Whether it has a terminal.
+    pub interactive: bool,
     /// How long it may run, in milliseconds; `None` for no limit.
     pub timeout_ms: Option<u64>,
     /// After how many milliseconds nobody wants it any more; `None` for never.

@@ -103,6 +103,8 @@ class Spec:
     directory: str | None
     environment: list[tuple[str, str]]
     stdin: str
+    interactive: bool
+    """Whether the command has a terminal."""
     timeout_ms: int | None
     lifetime_ms: int | None
     grace_ms: int

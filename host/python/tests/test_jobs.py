@@ -60,6 +60,13 @@ class Jobs(DirectoryCase):
         self.assertIsInstance(end, NotStarted)
         self.assertIn("backburner-no-such-program", end.detail)
 
+    def test_a_command_that_wants_a_terminal_is_refused(self) -> None:
+        id = new_id()
+        with self.assertRaises(StartError) as refused:
+            self.jobs.start(id, spec("true", interactive=True))
+        self.assertEqual(refused.exception.kind, "bad-spec")
+        self.assertIsNone(self.jobs.inspect(id))
+
     def test_a_job_has_the_default_signals_and_no_descriptor_of_its_server(self) -> None:
         with open(self.directory / "leaked", "w") as file:
             os.set_inheritable(file.fileno(), True)

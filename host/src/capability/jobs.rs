@@ -80,6 +80,7 @@ impl From<wit::Spec> for Spec {
             directory: it.directory,
             environment: it.environment,
             stdin: it.stdin,
+            interactive: it.interactive,
             timeout_ms: it.timeout_ms,
             lifetime_ms: it.lifetime_ms,
             grace_ms: it.grace_ms,

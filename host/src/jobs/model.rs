@@ -27,8 +27,11 @@ pub struct Spec {
     pub directory: Option<String>,
     /// Variables beside the environment of the process that starts the job; a later one wins.
     pub environment: Vec<(String, String)>,
-    /// What the job reads before end of file.
+    /// What the job reads before end of file; where it is interactive, what is typed first.
     pub stdin: String,
+    /// Whether it has a terminal.
+    #[serde(default)]
+    pub interactive: bool,
     /// How long it may run, in milliseconds from its start; `None` for no limit.
     pub timeout_ms: Option<u64>,
     /// After how many milliseconds from its start nobody wants it any more; `None` for never.
@@ -49,6 +52,7 @@ impl Spec {
             directory: None,
             environment: Vec::new(),
             stdin: String::new(),
+            interactive: false,
             timeout_ms: None,
             lifetime_ms: None,
             grace_ms: 0,

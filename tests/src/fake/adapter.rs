@@ -164,6 +164,7 @@ fn job_spec(spec: &core::JobSpec) -> host_jobs::Spec {
         directory: spec.directory.clone(),
         environment: spec.environment.clone(),
         stdin: spec.stdin.clone(),
+        interactive: spec.interactive,
         timeout_ms: spec.timeout_ms,
         lifetime_ms: spec.lifetime_ms,
         grace_ms: spec.grace_ms,

@@ -101,10 +101,12 @@ enum Fault {
     KillsByItself,
     /// An answer is handed on by the host that took it, when somebody asks it about the job.
     AnswersLater,
+    /// That there is no terminal is some other error.
+    HidesLackOfTerminals,
 }
 
 /// Each fault, and the checks that have to find it.
-const FAULTS: [(Fault, &[&str]); 44] = [
+const FAULTS: [(Fault, &[&str]); 45] = [
     (Fault::AllowsSecondStart, &["jobs/once"]),
     (Fault::ForgetsEarlyStops, &["jobs/stopped-before-start"]),
     (Fault::TakesStatusForSignal, &["jobs/exit-status"]),
@@ -166,6 +168,7 @@ const FAULTS: [(Fault, &[&str]); 44] = [
     (Fault::RoundsReports, &["jobs/reports"]),
     (Fault::KillsByItself, &["jobs/stop-lasts"]),
     (Fault::AnswersLater, &["jobs/answer-lasts"]),
+    (Fault::HidesLackOfTerminals, &["jobs/interactive"]),
 ];
 
 /// Each fault, with one of the checks that have to find it.

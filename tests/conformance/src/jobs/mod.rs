@@ -45,6 +45,7 @@ fn shell(line: &str) -> Spec {
         directory: Some("/".to_owned()),
         environment: Vec::new(),
         stdin: String::new(),
+        interactive: false,
         timeout_ms: None,
         lifetime_ms: None,
         grace_ms: 30_000,

@@ -280,6 +280,9 @@ impl Jobs for Faulty {
             (Fault::HidesBadSpec, Err(StartError::BadSpec(_))) => Err(StartError::Supervisor(
                 io::Error::other("something is wrong"),
             )),
+            (Fault::HidesLackOfTerminals, _) if spec.interactive => Err(StartError::Supervisor(
+                io::Error::other("something is wrong"),
+            )),
             (_, result) => result,
         }
     }
