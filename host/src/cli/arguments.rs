@@ -214,6 +214,10 @@ pub struct RunOptions {
     #[arg(long)]
     pub stdin: bool,
 
+    /// Give it a terminal; it writes what it writes to one
+    #[arg(long)]
+    pub interactive: bool,
+
     /// After how long it is stopped: seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m or 1h30m, at most 31d
     /// [default: never]
     #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT), allow_hyphen_values = true)]

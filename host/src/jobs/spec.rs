@@ -17,9 +17,6 @@ pub(crate) fn complete(spec: &Spec) -> Result<Spec, StartError> {
     for (name, value) in &spec.environment {
         check_variable(name, value)?;
     }
-    if spec.interactive {
-        bad("this host has no terminals; leave out `interactive`")?;
-    }
     let directory = match &spec.directory {
         Some(path) => absolute(path)?,
         None => std::env::current_dir().map_err(|_gone| {

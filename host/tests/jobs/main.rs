@@ -19,4 +19,5 @@ mod questions;
 mod shells;
 mod shortage;
 mod stopping;
+mod terminal;
 mod unlisted;

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::super::clock;
 use super::super::directory::JobDirectory;
 use super::super::limits::DRAIN_ROUNDS;
-use super::super::model::{Process, Spec, StopCause};
+use super::super::model::{Process, StopCause};
 use super::super::output::Recorder;
 use super::command::Spawned;
 use super::family::{Family, Left, Met};
@@ -16,6 +16,7 @@ use super::feed::Feed;
 use super::life::{Action, Life};
 use super::signals::Signals;
 use super::streams::{Rest, Streams};
+use super::terminal::Terminal;
 
 /// What a supervisor has before its command is executed, and uses until the job is over.
 pub(super) struct Post<'a> {
@@ -36,6 +37,8 @@ pub(super) struct Watch<'a, 'b> {
     family: Family,
     feed: Feed,
     streams: Streams,
+    /// `None` where the job has none. It stays open as long as the job runs.
+    _terminal: Option<Terminal>,
     /// What the streams still had when they were last looked at.
     rest: Rest,
     leftovers: Vec<Process>,
@@ -62,19 +65,15 @@ pub(super) struct Over {
 }
 
 impl<'a, 'b> Watch<'a, 'b> {
-    /// Watches a command that was started at `started_ms` of the clock that does not jump.
-    pub(super) fn new(
-        post: &'a mut Post<'b>,
-        spec: Spec,
-        started_ms: u64,
-        command: Spawned,
-    ) -> Self {
+    /// Watches a command that has just been executed.
+    pub(super) fn new(post: &'a mut Post<'b>, life: Life, command: Spawned) -> Self {
         Self {
             post,
-            life: Life::new(&spec, started_ms),
+            life,
             family: Family::new(command.pid),
-            feed: Feed::new(command.stdin, spec.stdin),
+            feed: command.feed,
             streams: command.streams,
+            _terminal: command.terminal,
             rest: Rest::Nothing,
             leftovers: Vec::new(),
         }
@@ -145,8 +144,8 @@ impl<'a, 'b> Watch<'a, 'b> {
         }
         let mut sources = Vec::with_capacity(7);
         sources.extend(self.streams.wakers().map(|fd| (Source::Output, fd)));
-        let writable = |pipe| (Source::Feed, PollFd::from_borrowed_fd(pipe, PollFlags::OUT));
-        sources.extend(self.feed.pipe().map(writable));
+        let writable = |end| (Source::Feed, PollFd::from_borrowed_fd(end, PollFlags::OUT));
+        sources.extend(self.feed.waker().map(writable));
         // At a shutdown everybody is asked to end at once: the request comes before its effect. Any other
         // request comes after the end of a command that was faster.
         sources.push(readable(Source::Terminate, self.post.signals.terminate()));

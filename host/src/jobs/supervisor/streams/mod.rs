@@ -1,4 +1,5 @@
-//! What the job writes: taken out of its two pipes, and recorded in the order in which it was written.
+//! What the job writes: taken out of its two pipes, and recorded in the order in which it was written. Of a terminal there
+//! is one stream, and nothing to put in order.
 //!
 //! Two pipes do not say which of them was written first, so reading whichever is ready would give
 //! `one three two` for `echo one; echo two >&2; echo three`. On Linux the kernel is asked: it queues a
@@ -17,7 +18,7 @@
 //! where the kernel does not pass the test that [`Streams::open`] makes.
 //!
 //! Rejected: one pipe for both, which loses whose the bytes are; sockets, since `/dev/stderr` cannot be
-//! opened when it is one; a terminal, which changes what programs write; tracing the job, which slows every
+//! opened when it is one; a terminal for a job that has not asked for one, which changes what programs write; tracing the job, which slows every
 //! system call and breaks debuggers; the times of reading, which are ours and not the writers'.
 
 mod tap;
@@ -46,7 +47,7 @@ use turns::{Turn, Turns};
 /// The streams by their index.
 const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
-/// Our ends of a job's output pipes.
+/// Our ends of what a job writes to.
 pub(super) struct Streams {
     taps: [Tap; 2],
     announcer: Option<(Announcer, Basin)>,
@@ -85,6 +86,15 @@ impl Streams {
     pub(super) fn open() -> io::Result<(Self, Ends)> {
         // Why writes are not announced does not matter: the order of reading is what is left then.
         announced().or_else(|_| plain())
+    }
+
+    /// The supervisor's end of a job's terminal, which does not block: one stream, in the order in which it was written.
+    pub(super) fn of_terminal(end: OwnedFd) -> Self {
+        Self {
+            taps: [Tap::plain(end), Tap::closed()],
+            announcer: None,
+            turns: Turns::default(),
+        }
     }
 
     /// What becomes ready when the job wrote something or closed its end.
