@@ -151,6 +151,7 @@ impl From<jobs::Progress> for model::Progress {
                 .into_iter()
                 .map(model::Question::from)
                 .collect(),
+            prompt: it.prompt.map(model::Prompt::from),
             report: it.report.map(model::Report::from),
         }
     }
@@ -161,6 +162,17 @@ impl From<jobs::Question> for model::Question {
         Self {
             key: it.key,
             form: it.form,
+            asked_at: it.asked_at,
+        }
+    }
+}
+
+impl From<jobs::Prompt> for model::Prompt {
+    fn from(it: jobs::Prompt) -> Self {
+        Self {
+            key: it.key,
+            text: it.text,
+            hidden: it.hidden,
             asked_at: it.asked_at,
         }
     }

@@ -139,6 +139,8 @@ class Progress:
     last_output_at: int | None
     stopping: StopCause | None
     questions: list[Question] = field(default_factory=list)
+    prompt: None = None
+    """What is to be typed at a terminal, which no jobs here have."""
     report: Report | None = None
 
 

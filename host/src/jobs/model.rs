@@ -159,6 +159,8 @@ pub struct Progress {
     pub stopping: Option<StopCause>,
     /// What it asks and nobody has answered, oldest first; at most 32. Empty where jobs have no way to ask.
     pub questions: Vec<Question>,
+    /// What it waits to be typed at its terminal; `None` where it has none, waits for nothing there, or nobody sees that.
+    pub prompt: Option<Prompt>,
     /// What it last said of itself; `None` where it has said nothing, or has no way to.
     pub report: Option<Report>,
 }
@@ -181,6 +183,19 @@ pub(crate) struct QuestionRecord {
     pub(crate) form: String,
     /// When, in milliseconds since 1970.
     pub(crate) asked_at: u64,
+}
+
+/// That a job with a terminal waits for something to be typed there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its name among all questions and prompts that this job ever has, as that of a question.
+    pub key: String,
+    /// What the job wrote last, as its terminal shows it, at most 4000 characters; empty where that says nothing.
+    pub text: String,
+    /// Whether what is typed is a secret, which [`Jobs::enter`](super::Jobs::enter) does not take.
+    pub hidden: bool,
+    /// Since when it has been told, in milliseconds since 1970.
+    pub asked_at: u64,
 }
 
 /// How far a job is, in its own words.

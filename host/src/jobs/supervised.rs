@@ -339,6 +339,7 @@ impl SupervisedJobs {
             last_output_at: usage.last_at,
             stopping: directory.stop_cause()?,
             questions: questions::open_ones(directory.dir())?,
+            prompt: None,
             report: report::read(directory.dir())?,
         })
     }
