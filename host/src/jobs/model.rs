@@ -198,6 +198,27 @@ pub struct Prompt {
     pub asked_at: u64,
 }
 
+/// What is written of a prompt.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PromptRecord {
+    /// What the terminal shows.
+    pub(crate) text: String,
+    /// Whether what is typed is a secret.
+    pub(crate) hidden: bool,
+    /// Since when, in milliseconds since 1970.
+    pub(crate) asked_at: u64,
+}
+
+/// What is to be typed, as it is written.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Entered {
+    /// A line, with Enter behind it.
+    Line(String),
+    /// The end of the file.
+    End,
+}
+
 /// How far a job is, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {

@@ -15,6 +15,7 @@ mod moments;
 mod output;
 mod privacy;
 mod privilege;
+mod prompts;
 mod questions;
 mod shells;
 mod shortage;

@@ -12,19 +12,23 @@
 //! A process that may not be signalled, since it runs as somebody else, is waited for. A server that runs in a
 //! job, and what that server starts, descends from the job and ends with it.
 //!
-//! An interactive job has a terminal in the place of pipes: module `terminal`.
+//! An interactive job has a terminal in the place of pipes: module `terminal`. What it waits for there is told, and what
+//! somebody answers is typed: module `console`.
 //!
 //! Output is recorded in the order in which it was written, across both streams: module `streams` says how, and
 //! how exactly.
 
 mod command;
+mod console;
 mod ending;
 mod family;
 mod feed;
 mod life;
+mod lookout;
 mod patience;
 mod signals;
 mod streams;
+mod tail;
 mod terminal;
 mod watch;
 

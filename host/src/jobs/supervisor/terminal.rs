@@ -7,8 +7,9 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
 
 /// The size that programs are told: wide enough that a prompt is in one line.
 const SIZE: Winsize = Winsize {
@@ -17,6 +18,17 @@ const SIZE: Winsize = Winsize {
     ws_xpixel: 0,
     ws_ypixel: 0,
 };
+
+/// How a terminal treats what is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// Whole lines, which are shown.
+    Lines,
+    /// Whole lines, which are not shown: what is typed is secret.
+    HiddenLines,
+    /// Each key by itself: the program shows what is typed, or does not.
+    Keys,
+}
 
 /// A terminal.
 pub(super) struct Terminal {
@@ -59,6 +71,59 @@ impl Terminal {
     }
 }
 
+impl Terminal {
+    /// How it treats what is typed now; as lines where it does not say.
+    pub(super) fn manner(&self) -> Manner {
+        let Ok(settings) = tcgetattr(&self.theirs) else {
+            return Manner::Lines;
+        };
+        let modes = settings.local_modes;
+        if !modes.contains(LocalModes::ICANON) {
+            Manner::Keys
+        } else if modes.contains(LocalModes::ECHO) {
+            Manner::Lines
+        } else {
+            Manner::HiddenLines
+        }
+    }
+
+    /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person is
+    /// asked for, and the terminal would act on it.
+    pub(super) fn type_line(&self, line: &str) {
+        let blank = |it: char| if it.is_control() { ' ' } else { it };
+        let mut text: String = line.chars().map(blank).collect();
+        text.push(match self.manner() {
+            Manner::Keys => '\r',
+            Manner::Lines | Manner::HiddenLines => '\n',
+        });
+        self.write(text.as_bytes());
+    }
+
+    /// Types what stands for the end of the file.
+    pub(super) fn type_end(&self) {
+        const CTRL_D: u8 = 4;
+        let settings = tcgetattr(&self.theirs);
+        let code = match settings.map(|settings| settings.special_codes[SpecialCodeIndex::VEOF]) {
+            // For keys this code has another meaning, and there 0 is none.
+            Ok(code) if code != 0 && self.manner() != Manner::Keys => code,
+            _ => CTRL_D,
+        };
+        self.write(&[code]);
+    }
+
+    /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for something
+    /// else. It takes far more than a line where somebody waits for one.
+    fn write(&self, mut text: &[u8]) {
+        while !text.is_empty() {
+            match rustix::io::write(&self.ours, text) {
+                Ok(taken) => text = &text[taken..],
+                Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
 /// Opens the end for the command. Without becoming the supervisor's own: then it could be nobody else's.
 fn other_end(ours: &OwnedFd) -> io::Result<OwnedFd> {
     use rustix::fs::{Mode, OFlags};
@@ -78,8 +143,44 @@ fn other_end(ours: &OwnedFd) -> io::Result<OwnedFd> {
 /// Has a character that is taken back be a character, also where it is several bytes.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn erase_whole_characters(end: &OwnedFd) -> io::Result<()> {
-    use rustix::termios::{InputModes, OptionalActions, tcgetattr, tcsetattr};
+    use rustix::termios::{InputModes, OptionalActions, tcsetattr};
     let mut settings = tcgetattr(end)?;
     settings.input_modes |= InputModes::IUTF8;
     Ok(tcsetattr(end, OptionalActions::Now, &settings)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::termios::{OptionalActions, tcsetattr};
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_hides_what_is_typed_or_takes_keys_is_seen() {
+        let terminal = Terminal::open().expect("the system has terminals");
+        let end = terminal.command_end().expect("there is room");
+        assert!(rustix::termios::isatty(&end));
+        assert_eq!(terminal.manner(), Manner::Lines);
+        for (off, wanted) in [
+            (LocalModes::ECHO, Manner::HiddenLines),
+            (LocalModes::ICANON, Manner::Keys),
+        ] {
+            let mut settings = tcgetattr(&end).expect("it is a terminal");
+            settings.local_modes &= !off;
+            tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
+            assert_eq!(terminal.manner(), wanted);
+        }
+    }
+
+    #[test]
+    fn a_line_is_one_whatever_is_in_it() {
+        let terminal = Terminal::open().expect("the system has terminals");
+        let end = terminal.command_end().expect("there is room");
+        let mut taken = [0; 64];
+        terminal.type_line("a\u{3}b\nc");
+        let length = rustix::io::read(&end, &mut taken).expect("there is a line");
+        assert_eq!(&taken[..length], b"a b c\n");
+        terminal.type_end();
+        assert_eq!(rustix::io::read(&end, &mut taken), Ok(0));
+    }
 }

@@ -11,12 +11,12 @@ use super::super::limits::DRAIN_ROUNDS;
 use super::super::model::{Process, StopCause};
 use super::super::output::Recorder;
 use super::command::Spawned;
+use super::console::Console;
 use super::family::{Family, Left, Met};
 use super::feed::Feed;
 use super::life::{Action, Life};
 use super::signals::Signals;
 use super::streams::{Rest, Streams};
-use super::terminal::Terminal;
 
 /// What a supervisor has before its command is executed, and uses until the job is over.
 pub(super) struct Post<'a> {
@@ -37,8 +37,8 @@ pub(super) struct Watch<'a, 'b> {
     family: Family,
     feed: Feed,
     streams: Streams,
-    /// `None` where the job has none. It stays open as long as the job runs.
-    _terminal: Option<Terminal>,
+    /// `None` where the job has no terminal.
+    console: Option<Console>,
     /// What the streams still had when they were last looked at.
     rest: Rest,
     leftovers: Vec<Process>,
@@ -49,6 +49,7 @@ pub(super) struct Watch<'a, 'b> {
 enum Source {
     Output,
     Feed,
+    Answer,
     Child,
     Request,
     Terminate,
@@ -73,7 +74,7 @@ impl<'a, 'b> Watch<'a, 'b> {
             family: Family::new(command.pid),
             feed: command.feed,
             streams: command.streams,
-            _terminal: command.terminal,
+            console: command.terminal.map(Console::new),
             rest: Rest::Nothing,
             leftovers: Vec::new(),
         }
@@ -142,10 +143,12 @@ impl<'a, 'b> Watch<'a, 'b> {
         fn readable(source: Source, fd: BorrowedFd<'_>) -> (Source, PollFd<'_>) {
             (source, PollFd::from_borrowed_fd(fd, PollFlags::IN))
         }
-        let mut sources = Vec::with_capacity(7);
+        let mut sources = Vec::with_capacity(8);
         sources.extend(self.streams.wakers().map(|fd| (Source::Output, fd)));
         let writable = |end| (Source::Feed, PollFd::from_borrowed_fd(end, PollFlags::OUT));
         sources.extend(self.feed.waker().map(writable));
+        let answer = self.console.as_ref().and_then(Console::waker);
+        sources.extend(answer.map(|fd| readable(Source::Answer, fd)));
         // At a shutdown everybody is asked to end at once: the request comes before its effect. Any other
         // request comes after the end of a command that was faster.
         sources.push(readable(Source::Terminate, self.post.signals.terminate()));
@@ -159,9 +162,13 @@ impl<'a, 'b> Watch<'a, 'b> {
         if self.rest == Rest::More {
             return Some(0);
         }
+        let look_at_ms = self.console.as_ref().and_then(Console::look_at_ms);
         let deadline = self
             .life
             .wake_at_ms()
+            .into_iter()
+            .chain(look_at_ms)
+            .min()
             .map(|at_ms| at_ms.saturating_sub(clock::monotonic_ms()));
         #[cfg(not(target_os = "linux"))]
         if self.family.status().is_some() {
@@ -176,6 +183,7 @@ impl<'a, 'b> Watch<'a, 'b> {
         match source {
             Source::Output => self.take_output(),
             Source::Feed => self.feed.advance(),
+            Source::Answer => self.type_answer(),
             Source::Child => {
                 drain(self.post.signals.child());
                 self.life.changed(clock::monotonic_ms());
@@ -204,6 +212,26 @@ impl<'a, 'b> Watch<'a, 'b> {
         }
         let action = self.life.tick(now_ms);
         self.act(action);
+        if let Some(console) = &mut self.console {
+            if !self.life.is_running() {
+                console.close();
+            } else if self.feed.is_done() {
+                console.look(self.post.directory.dir(), now_ms);
+            }
+        }
+    }
+
+    /// Types what somebody has answered, if the job still waits for it when all that it wrote has been heard.
+    fn type_answer(&mut self) {
+        for _ in 0..DRAIN_ROUNDS {
+            self.take_output();
+            if self.rest == Rest::Nothing {
+                break;
+            }
+        }
+        if let Some(console) = &mut self.console {
+            console.answer(clock::monotonic_ms());
+        }
     }
 
     /// Stops the job for a reason of the supervisor's own, unless somebody was faster.
@@ -252,7 +280,12 @@ impl<'a, 'b> Watch<'a, 'b> {
     }
 
     fn take_output(&mut self) {
-        self.rest = self.streams.record(&mut self.post.recorder);
+        let console = &mut self.console;
+        self.rest = self.streams.record(&mut self.post.recorder, |bytes| {
+            if let Some(console) = console {
+                console.hear(bytes, clock::monotonic_ms());
+            }
+        });
     }
 }
 

@@ -114,15 +114,17 @@ impl Streams {
         queue.into_iter().chain(pipes)
     }
 
-    /// Records what there is, without blocking and up to a limit.
-    pub(super) fn record(&mut self, recorder: &mut Recorder) -> Rest {
+    /// Records what there is, without blocking and up to a limit, and tells it.
+    pub(super) fn record(&mut self, recorder: &mut Recorder, mut tell: impl FnMut(&[u8])) -> Rest {
         let rest = self.take();
         let now = Moment {
             wall_ms: crate::clock::now_ms(),
             monotonic_ms: clock::monotonic_ms(),
         };
         for Turn { of, bytes } in self.resolve(rest) {
-            recorder.record(STREAMS[of], self.taps[of].give(bytes), now);
+            let bytes = self.taps[of].give(bytes);
+            recorder.record(STREAMS[of], bytes, now);
+            tell(bytes);
         }
         for tap in &mut self.taps {
             tap.compact();
