@@ -194,6 +194,10 @@ pub(crate) const UNSEEN_SILENCE_MS: u64 = 4_000;
 /// and before something is typed it is looked at anyway.
 pub(crate) const LOOK_AT_MOST_MS: u64 = 15_000;
 
+/// How many descriptors of one `poll` or `select` are looked at: as many as a `select` can have.
+#[cfg(target_os = "linux")]
+pub(crate) const POLLED: usize = 1024;
+
 /// After how long it is looked at again when it has written something although it was seen to wait: somebody else of the job
 /// may have written that.
 pub(crate) const HEARD_LOOK_MS: u64 = 200;

@@ -54,6 +54,88 @@ fn what_a_program_reads_is_told_and_the_line_typed() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn who_reads_waits_whatever_it_has_written() {
+    check(
+        "echo one; echo 'Your name:'; read -r x; echo \"<$x>\"",
+        "Your name:",
+        "one\r\nYour name:\r\nyes\r\n<yes>\r\n",
+    );
+    check("read -r x; echo \"<$x>\"", "", "yes\r\n<yes>\r\n");
+}
+
+/// Whether a program is there; a test that needs it says where it is not.
+#[cfg(target_os = "linux")]
+fn has_python() -> bool {
+    use std::io::Write as _;
+    let version = std::process::Command::new("python3").arg("-V").output();
+    if version.is_err() {
+        let _ = writeln!(std::io::stderr(), "NOT RUN: there is no python3");
+    }
+    version.is_ok()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whatever_a_program_waits_with_is_seen() {
+    if !has_python() {
+        return;
+    }
+    let after = "; print('<' + sys.stdin.readline().strip() + '>')\"";
+    let poll = "p=select.poll(); p.register(0, select.POLLIN); p.poll()";
+    let stopped = "p=select.poll(); p.register(0, select.POLLIN); \
+                   os.fork() or (time.sleep(0.3), os.kill(os.getppid(), 19), time.sleep(0.1), \
+                   os.kill(os.getppid(), 18), os._exit(0)); p.poll(100000)";
+    let epoll = "p=select.epoll(); p.register(0, select.EPOLLIN); p.poll()";
+    let thread = "t=threading.Thread(target=lambda: select.select([0],[],[])); t.start(); t.join()";
+    for how in [
+        "select.select([0], [], [])",
+        "select.select([0], [], [], 100)",
+        poll,
+        stopped,
+        epoll,
+        thread,
+    ] {
+        let line = format!(
+            "python3 -c \"import os, select, sys, threading, time; print('Go? ', end='', flush=True); {how}{after}"
+        );
+        check(&line, "Go?", "Go? yes\r\n<yes>\r\n");
+    }
+    check(
+        "python3 -c \"print('<' + input('Input: ') + '>')\"",
+        "Input:",
+        "Input: yes\r\n<yes>\r\n",
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_does_something_else_waits_for_nothing() {
+    let lab = Lab::new();
+    let lines = [
+        "printf 'Working... '; sleep 1000",
+        "printf 'Building... '; sleep 1000 < /dev/null & wait",
+        // Stopped, since it is in the background.
+        "printf 'Later? '; set -m; (read -r x < /dev/tty) & sleep 1000",
+    ];
+    let ids = lines.map(|line| start(&lab, line));
+    eventually("they write", || {
+        let all = ids.iter().all(|id| !lab.text(*id).is_empty());
+        all.then_some(())
+    });
+    // Longer than an unfinished line would take where nobody sees what they do.
+    let begun = std::time::Instant::now();
+    eventually("time passes", || {
+        let told = ids.map(|id| lab.progress(id).prompt);
+        assert_eq!(told, [const { None }; 3]);
+        (begun.elapsed().as_millis() > 5_000).then_some(())
+    });
+    for id in ids {
+        lab.cancel(id);
+    }
+}
+
 #[test]
 fn a_program_that_takes_keys_gets_those_of_the_line() {
     // Readline, which shows them itself.

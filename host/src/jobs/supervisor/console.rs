@@ -1,7 +1,8 @@
 //! What a job waits for at its terminal, told as its prompt, and the answer, typed.
 //!
-//! Looks at the job only when it has written nothing for a while: module `lookout`. What it then seems to wait for is told as
-//! long as it does. What somebody answers is typed only where a look at that moment finds the same wait again: nothing is
+//! Looks at the job only when it has written nothing for a while: module `lookout`. Where the system shows what processes wait
+//! for, that decides; elsewhere a line that stays unfinished is taken for a prompt. What the job waits for is told as long as
+//! it does. What somebody answers is typed only where a look at that moment finds the same wait again: nothing is
 //! ever typed that was meant for another prompt.
 
 use std::os::fd::BorrowedFd;
@@ -11,6 +12,7 @@ use cap_std::fs::Dir;
 use super::super::clock;
 use super::super::limits::{SILENCE_MS, UNSEEN_SILENCE_MS};
 use super::super::model::{Entered, PromptRecord};
+use super::super::processes::{self, Device, Wait as Seen};
 use super::super::questions::Asker;
 use super::lookout::{Lookout, News};
 use super::tail::{Echo, Tail, is_secret};
@@ -21,6 +23,8 @@ pub(super) struct Console {
     terminal: Terminal,
     tail: Tail,
     lookout: Lookout,
+    /// How it is seen what the job waits for at a terminal.
+    see: fn(Device) -> Seen,
     /// What is told now.
     told: Option<(Wait, Asker)>,
     /// Whether somebody has declined, and the job has written nothing since: whoever takes no end for an answer would be
@@ -48,6 +52,7 @@ impl Console {
             terminal,
             tail: Tail::default(),
             lookout: Lookout::new(clock::monotonic_ms()),
+            see: processes::wait_for_terminal,
             told: None,
             was_declined: false,
         }
@@ -99,10 +104,13 @@ impl Console {
 
     /// What the job waits for, as far as can be seen; `None` where that is nothing.
     fn wait(&self, now_ms: u64) -> Option<Wait> {
+        if self.was_declined {
+            return None;
+        }
+        let seen = self.terminal.device().map_or(Seen::Unseen, self.see);
         let manner = self.terminal.manner();
         let silent_ms = self.lookout.silent_ms(now_ms);
-        let waits = !self.was_declined && waits(manner, &self.tail, silent_ms);
-        waits.then(|| Wait {
+        waits(seen, manner, &self.tail, silent_ms).then(|| Wait {
             text: self.tail.prompt(),
             manner,
         })
@@ -153,7 +161,14 @@ fn tell(job: &Dir, wait: Wait) -> Option<(Wait, Asker)> {
 }
 
 /// Whether a silent job seems to wait for what is typed.
-fn waits(manner: Manner, tail: &Tail, silent_ms: u64) -> bool {
+fn waits(seen: Seen, manner: Manner, tail: &Tail, silent_ms: u64) -> bool {
+    match seen {
+        Seen::Reads => return true,
+        // It may wait for something else as well: a prompt tells which.
+        Seen::Watches => return tail.is_unfinished(),
+        Seen::Elsewhere => return false,
+        Seen::Unseen => {}
+    }
     // Nobody hides what is typed without asking for it.
     let telling_ms = match manner {
         Manner::HiddenLines => SILENCE_MS,
@@ -185,8 +200,23 @@ mod tests {
             (Manner::HiddenLines, &line, 1 << 40, false),
             (Manner::Lines, &line, 1 << 40, false),
         ] {
-            let found = waits(manner, tail, silent_ms);
+            let found = waits(Seen::Unseen, manner, tail, silent_ms);
             assert_eq!(found, wanted, "{manner:?} {silent_ms}");
+        }
+    }
+
+    #[test]
+    fn who_reads_waits_and_who_watches_waits_behind_a_prompt() {
+        let (prompt, line) = (tail("Name: "), tail("listening\r\n"));
+        for (seen, tail, wanted) in [
+            (Seen::Reads, &prompt, true),
+            (Seen::Reads, &line, true),
+            (Seen::Watches, &prompt, true),
+            (Seen::Watches, &line, false),
+            (Seen::Elsewhere, &prompt, false),
+        ] {
+            let found = waits(seen, Manner::Lines, tail, 1 << 40);
+            assert_eq!(found, wanted, "{seen:?}");
         }
     }
 
@@ -206,6 +236,7 @@ mod tests {
                 now_ms: 0,
             };
             scene.console.lookout = Lookout::new(0);
+            scene.console.see = |_| Seen::Unseen;
             scene.hear(text);
             scene
         }
@@ -324,6 +355,32 @@ mod tests {
         assert!(scene.told().is_some(), "one look more has to agree");
         scene.pass(4_250);
         assert_eq!(scene.told(), None);
+    }
+
+    #[test]
+    fn what_others_of_the_job_write_takes_nothing_back_from_who_reads() {
+        let mut scene = Scene::new("Name: ");
+        scene.console.see = |_| Seen::Reads;
+        scene.pass(1_000);
+        let told = scene.told().expect("it waits");
+        // A colour, a bell: what is seen is the same.
+        scene.hear("\x1b[0m\x07");
+        scene.pass(10_000);
+        assert_eq!(scene.told(), Some(told.clone()));
+        scene.hear("\r\n[1]+  Done");
+        scene.pass(20_000);
+        let (key, text) = scene.told().expect("it waits");
+        assert_ne!((key, text.as_str()), (told.0, "Name:"));
+    }
+
+    #[test]
+    fn who_reads_something_else_by_now_gets_nothing() {
+        let mut scene = Scene::new("Name: ");
+        scene.console.see = |_| Seen::Reads;
+        scene.pass(1_000);
+        scene.console.see = |_| Seen::Elsewhere;
+        scene.enter(Some("yes"));
+        assert_eq!(scene.typed(), b"");
     }
 
     #[test]

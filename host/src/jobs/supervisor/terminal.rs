@@ -11,6 +11,8 @@ use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
 
+use super::super::processes::Device;
+
 /// The size that programs are told: wide enough that a prompt is in one line.
 const SIZE: Winsize = Winsize {
     ws_row: 40,
@@ -72,6 +74,15 @@ impl Terminal {
 }
 
 impl Terminal {
+    /// What the system knows it as; `None` where it does not say.
+    pub(super) fn device(&self) -> Option<Device> {
+        let found = rustix::fs::fstat(&self.theirs).ok()?;
+        Some(Device {
+            number: found.st_rdev,
+            of: found.st_dev,
+        })
+    }
+
     /// How it treats what is typed now; as lines where it does not say.
     pub(super) fn manner(&self) -> Manner {
         let Ok(settings) = tcgetattr(&self.theirs) else {
