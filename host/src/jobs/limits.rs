@@ -219,5 +219,8 @@ pub(crate) const WRITTEN_PROMPT_BYTES: u64 = 6 * PROMPT_CHARS as u64 + 1024;
 /// How many lines are told where the last one alone says nothing, such as a menu.
 pub(crate) const PROMPT_LINES: usize = 12;
 
+/// How long a secret that is typed may be, in bytes, its end included: what a FIFO takes in one piece everywhere.
+pub(crate) const SECRET_BYTES: usize = 512;
+
 /// How long a line may be that is typed, in characters; from the contract of `jobs`. A terminal takes 4095 bytes.
 pub(crate) const TYPED_CHARS: usize = 1000;

@@ -46,7 +46,6 @@ mod clock;
 mod conclusion;
 mod directory;
 mod files;
-mod inside;
 mod limits;
 mod model;
 mod native;
@@ -55,15 +54,17 @@ mod processes;
 mod questions;
 mod reaper;
 mod report;
+mod running;
 mod spec;
 mod supervised;
 pub mod supervisor;
 
-pub(crate) use inside::Inside;
 pub use model::{
     Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Prompt, Question, Report,
     Spec, StartError, State, StopCause, StopReason, Stream,
 };
+pub(crate) use questions::HiddenPrompt;
+pub(crate) use running::RunningJob;
 pub use supervised::SupervisedJobs;
 
 use std::future::Future;

@@ -205,6 +205,8 @@ pub(crate) struct PromptRecord {
     pub(crate) text: String,
     /// Whether what is typed is a secret.
     pub(crate) hidden: bool,
+    /// Whether the program takes single keys, and so may show them by itself.
+    pub(crate) takes_keys: bool,
     /// Since when, in milliseconds since 1970.
     pub(crate) asked_at: u64,
 }

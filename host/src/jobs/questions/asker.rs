@@ -10,9 +10,10 @@ use rustix::fd::{AsFd as _, BorrowedFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::prompts::NO_SECRET;
 use super::{QUESTIONS, Questions, draft, is_key};
 use crate::jobs::directory::{encode, readable};
-use crate::jobs::limits::{FORM_BYTES, OPEN_QUESTIONS, QUESTION_STALE_NS};
+use crate::jobs::limits::{FORM_BYTES, OPEN_QUESTIONS, QUESTION_STALE_NS, SECRET_BYTES};
 use crate::jobs::model::{Entered, PromptRecord, QuestionRecord};
 use crate::jobs::{clock, files, native};
 
@@ -110,6 +111,28 @@ impl Asker {
     pub(in crate::jobs) fn entered(&self) -> io::Result<Option<Entered>> {
         self.take_wakes()?;
         self.questions.answer_by(&self.key, readable)
+    }
+
+    /// The secret that is to be typed; `None` where nobody has told one yet.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or what came is none.
+    pub(in crate::jobs) fn secret(&self) -> io::Result<Option<Entered>> {
+        let mut bytes = [0; SECRET_BYTES];
+        let taken = match rustix::io::read(&self.wake, &mut bytes) {
+            Ok(taken) => &bytes[..taken],
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if taken == NO_SECRET {
+            return Ok(Some(Entered::End));
+        }
+        // Of two that came at once the first one stays.
+        let line = taken.split(|byte| *byte == b'\n').next();
+        let line = line.filter(|line| line.len() < taken.len());
+        let line = line.and_then(|line| std::str::from_utf8(line).ok());
+        let line = line.ok_or(ErrorKind::InvalidData)?;
+        Ok(Some(Entered::Line(line.to_owned())))
     }
 
     /// Waits for the answer, woken and not polling; `None` where the deadline came first.

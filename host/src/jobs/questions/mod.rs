@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `KEY.asked` | what is asked, and since when |
 //! | `KEY.prompt` | instead of that: what the job's terminal shows while it waits there, and since when |
-//! | `KEY.wake` | a FIFO that the asker reads as long as it lives; a byte in it makes it look for an answer |
+//! | `KEY.wake` | a FIFO that the asker reads as long as it lives; a byte in it makes it look for an answer. Of a hidden prompt a line in it is the answer itself, which then is in no file |
 //! | `KEY.answer` | the answer, or what is to be typed; the first one stays |
 //! | `KEY.draft…` | something unfinished |
 //!
@@ -19,7 +19,8 @@ mod asker;
 mod prompts;
 
 pub(crate) use asker::Asker;
-pub(super) use prompts::{enter, prompt};
+pub(crate) use prompts::HiddenPrompt;
+pub(super) use prompts::{enter, hidden_prompt, prompt, tell_secret};
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};

@@ -4,6 +4,8 @@
 //! for, that decides; elsewhere a line that stays unfinished is taken for a prompt. What the job waits for is told as long as
 //! it does. What somebody answers is typed only where a look at that moment finds the same wait again: nothing is
 //! ever typed that was meant for another prompt.
+//!
+//! A secret comes by a FIFO, is in no file, and is typed without being shown, so that it is not in the output either.
 
 use std::os::fd::BorrowedFd;
 
@@ -121,21 +123,29 @@ impl Console {
         let Some((wait, asker)) = &self.told else {
             return;
         };
-        let entered = match asker.entered() {
+        let entered = if wait.is_hidden() {
+            asker.secret()
+        } else {
+            asker.entered()
+        };
+        let entered = match entered {
             Ok(None) => return,
             Ok(Some(entered)) => Some(entered),
             // Somebody damaged it: what the job waits for is told anew.
             Err(_) => None,
         };
         let is_same = self.wait(now_ms).as_ref() == Some(wait);
-        let echo = match wait.manner {
-            Manner::Lines => Echo::Line,
-            Manner::HiddenLines | Manner::Keys => Echo::None,
-        };
         match entered.filter(|_| is_same) {
             Some(Entered::Line(line)) => {
-                self.terminal.type_line(&line);
-                self.tail.answered(echo);
+                if wait.is_hidden() {
+                    self.terminal.type_secret(&line);
+                } else {
+                    self.terminal.type_line(&line);
+                }
+                self.tail.answered(match wait.manner {
+                    Manner::Lines => Echo::Line,
+                    Manner::HiddenLines | Manner::Keys => Echo::None,
+                });
             }
             Some(Entered::End) => {
                 self.terminal.type_end();
@@ -154,6 +164,7 @@ fn tell(job: &Dir, wait: Wait) -> Option<(Wait, Asker)> {
     let record = PromptRecord {
         text: wait.text.clone(),
         hidden: wait.is_hidden(),
+        takes_keys: wait.manner == Manner::Keys,
         asked_at: crate::clock::now_ms(),
     };
     let asker = Asker::prompt(job, &record).ok()?;
@@ -276,6 +287,13 @@ mod tests {
             self.console.answer(self.now_ms);
         }
 
+        fn tell(&mut self, secret: Option<&str>) {
+            let (key, _) = self.told().expect("something is told");
+            let told = super::super::super::questions::tell_secret(&self.job(), &key, secret);
+            assert!(told.expect("it is a line"));
+            self.console.answer(self.now_ms);
+        }
+
         /// What was typed.
         fn typed(&self) -> Vec<u8> {
             let end = self.console.terminal.command_end().expect("there is room");
@@ -380,6 +398,33 @@ mod tests {
         scene.pass(1_000);
         scene.console.see = |_| Seen::Elsewhere;
         scene.enter(Some("yes"));
+        assert_eq!(scene.typed(), b"");
+    }
+
+    #[test]
+    fn a_secret_is_typed_where_it_was_asked_for_and_is_in_no_file() {
+        let mut scene = Scene::new("API key: ");
+        scene.pass(4_000);
+        let place = scene.place.path().join("questions");
+        scene.enter(Some("by a client"));
+        assert!(scene.told().is_some(), "it is still asked for");
+        scene.tell(Some("hunter2"));
+        assert_eq!(scene.typed(), b"hunter2\n");
+        let left = std::fs::read_dir(place).expect("it is there").count();
+        assert_eq!(left, 0);
+        scene.hear("\r\nPassword: ");
+        scene.pass(8_000);
+        scene.tell(None);
+        assert_eq!(scene.typed(), b"");
+        assert!(scene.console.was_declined);
+    }
+
+    #[test]
+    fn a_secret_is_not_typed_where_something_else_is_asked_by_now() {
+        let mut scene = Scene::new("API key: ");
+        scene.pass(4_000);
+        scene.hear("\r\nName: ");
+        scene.tell(Some("hunter2"));
         assert_eq!(scene.typed(), b"");
     }
 

@@ -7,9 +7,12 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
-use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+};
 
 use super::super::processes::Device;
 
@@ -110,6 +113,33 @@ impl Terminal {
         self.write(text.as_bytes());
     }
 
+    /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's output.
+    /// Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
+    pub(super) fn type_secret(&self, line: &str) {
+        let Ok(before) = tcgetattr(&self.theirs) else {
+            return;
+        };
+        let mut hidden = before.clone();
+        hidden.local_modes -= LocalModes::ECHO;
+        hidden.local_modes |= LocalModes::ECHONL;
+        let is_shown = self.manner() == Manner::Lines;
+        if is_shown && tcsetattr(&self.theirs, OptionalActions::Now, &hidden).is_err() {
+            return;
+        }
+        self.type_line(line);
+        // Whoever asks for what can be read makes the system take what was typed, as long as nothing is shown: by itself it
+        // does that later.
+        let mut end = [PollFd::new(&self.theirs, PollFlags::IN)];
+        let _ready = poll(&mut end, Some(&Timespec::default()));
+        // What the program has set meanwhile stays.
+        if let Ok(now) = tcgetattr(&self.theirs)
+            && is_shown
+            && now.local_modes == hidden.local_modes
+        {
+            let _stays = tcsetattr(&self.theirs, OptionalActions::Now, &before);
+        }
+    }
+
     /// Types what stands for the end of the file.
     pub(super) fn type_end(&self) {
         const CTRL_D: u8 = 4;
@@ -154,7 +184,7 @@ fn other_end(ours: &OwnedFd) -> io::Result<OwnedFd> {
 /// Has a character that is taken back be a character, also where it is several bytes.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn erase_whole_characters(end: &OwnedFd) -> io::Result<()> {
-    use rustix::termios::{InputModes, OptionalActions, tcsetattr};
+    use rustix::termios::InputModes;
     let mut settings = tcgetattr(end)?;
     settings.input_modes |= InputModes::IUTF8;
     Ok(tcsetattr(end, OptionalActions::Now, &settings)?)
@@ -162,8 +192,6 @@ fn erase_whole_characters(end: &OwnedFd) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use rustix::termios::{OptionalActions, tcsetattr};
-
     use super::*;
 
     #[test]
@@ -180,6 +208,33 @@ mod tests {
             settings.local_modes &= !off;
             tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
             assert_eq!(terminal.manner(), wanted);
+        }
+    }
+
+    #[test]
+    fn a_secret_is_shown_in_no_manner_and_the_manner_stays() {
+        for off in [LocalModes::empty(), LocalModes::ECHO] {
+            let terminal = Terminal::open().expect("the system has terminals");
+            let end = terminal.command_end().expect("there is room");
+            let mut settings = tcgetattr(&end).expect("it is a terminal");
+            settings.local_modes -= off;
+            tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
+            for _ in 0..100 {
+                terminal.type_secret("hunter2");
+                let mut taken = [0; 64];
+                let length = rustix::io::read(&end, &mut taken).expect("there is a line");
+                assert_eq!(&taken[..length], b"hunter2\n");
+                let shown = rustix::io::read(&terminal.ours, &mut taken);
+                let shown = shown.map(|length| taken[..length].to_vec());
+                let expect = if off.is_empty() {
+                    Ok(b"\r\n".to_vec())
+                } else {
+                    Err(Errno::AGAIN)
+                };
+                assert_eq!(shown, expect);
+                let now = tcgetattr(&end).expect("it is a terminal");
+                assert_eq!(now.local_modes, settings.local_modes);
+            }
         }
     }
 
