@@ -8,6 +8,7 @@ mod lasting;
 mod limited;
 mod once;
 mod output;
+mod prompts;
 mod questions;
 mod stopping;
 mod whole;
@@ -32,6 +33,7 @@ pub(crate) const CHECKS: &[&[Check]] = &[
     limited::CHECKS,
     questions::CHECKS,
     asking::CHECKS,
+    prompts::CHECKS,
     stopping::CHECKS,
     whole::CHECKS,
     forgetting::CHECKS,
