@@ -214,7 +214,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub stdin: bool,
 
-    /// Give it a terminal; it writes what it writes to one
+    /// Give it a terminal: what it waits for there is asked, and answered by `backburner answer`
     #[arg(long)]
     pub interactive: bool,
 

@@ -325,3 +325,16 @@ pub struct Fragment {
     /// What was written, byte for byte.
     pub bytes: Vec<u8>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_of_a_version_that_knew_no_terminals_has_none() {
+        let written = r#"{"command":{"shell":"true"},"directory":null,"environment":[],"stdin":"","timeout_ms":null,
+            "lifetime_ms":null,"grace_ms":0,"output_limit_bytes":4096}"#;
+        let read: Spec = serde_json::from_str(written).expect("it can still be read");
+        assert_eq!(read, Spec::of_line("true"));
+    }
+}

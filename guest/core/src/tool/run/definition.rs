@@ -133,8 +133,10 @@ fn terminal_schema(policy: &Policy) -> Value {
     json!({
         "interactive": {
             "type": "boolean",
-            "description": "Whether the command has a terminal. What it writes is then what it writes to a terminal, \
-                both streams are one, and `stdin` is typed first and does not end. Default: false.",
+            "description": "Whether the command has a terminal, for a program that asks something while it runs: the \
+                user is then asked what it asks, and the answer is typed into it. What it writes is what it writes to a \
+                terminal, both streams are one, and `stdin` is typed first and does not end. Default: false. A program \
+                with an option that answers everything, such as `--yes`, does not need it.",
         },
     })
 }
