@@ -206,6 +206,13 @@ pub(crate) const HEARD_LOOK_MS: u64 = 200;
 /// which takes microseconds, more where the processor is given to others.
 pub(crate) const DOUBT_MS: u64 = 50;
 
+/// How many times it is looked whether a job still waits for what was answered, before that is thrown away.
+pub(crate) const ANSWER_LOOKS: usize = 4;
+
+/// The pause between two of these looks: longer than a program takes from one call to the next, and short enough that a
+/// supervisor may do nothing else meanwhile.
+pub(crate) const ANSWER_PAUSE: Duration = Duration::from_millis(10);
+
 /// How much of what was written to a terminal is kept to find a prompt in it: some screen lines with colours.
 pub(crate) const TAIL_BYTES: usize = 4096;
 

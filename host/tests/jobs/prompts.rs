@@ -232,7 +232,7 @@ fn a_prompt_is_taken_back_when_the_program_goes_on() {
     let wait = "read -r _ < \"$BACKBURNER_DIR/go\"";
     let id = start(
         &lab,
-        &format!("{reads}; {wait}; kill $reader; echo on; {wait}"),
+        &format!("{reads}; {wait}; kill $reader; echo on; sleep 1000"),
     );
     prompt(&lab, id);
     std::fs::write(&go, "\n").expect("the job reads it");

@@ -118,24 +118,35 @@ impl Console {
         })
     }
 
-    /// Types what somebody has answered, where the job still waits for it. All that it wrote has to be heard before.
-    pub(super) fn answer(&mut self, now_ms: u64) {
-        let Some((wait, asker)) = &self.told else {
-            return;
-        };
+    /// What somebody has answered; `None` where nobody has. Of one that was damaged there is nothing to type, and what the
+    /// job waits for is told anew.
+    pub(super) fn answer(&self) -> Option<Option<Entered>> {
+        let (wait, asker) = self.told.as_ref()?;
         let entered = if wait.is_hidden() {
             asker.secret()
         } else {
             asker.entered()
         };
-        let entered = match entered {
-            Ok(None) => return,
-            Ok(Some(entered)) => Some(entered),
-            // Somebody damaged it: what the job waits for is told anew.
-            Err(_) => None,
+        match entered {
+            Ok(None) => None,
+            Ok(entered) => Some(entered),
+            Err(_) => Some(None),
+        }
+    }
+
+    /// Whether the job still waits for what is told. All that it wrote has to be heard before.
+    pub(super) fn still_waits(&self, now_ms: u64) -> bool {
+        let told = self.told.as_ref().map(|(wait, _)| wait);
+        told.is_some() && self.wait(now_ms).as_ref() == told
+    }
+
+    /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more by
+    /// then.
+    pub(super) fn finish(&mut self, entered: Option<Entered>, now_ms: u64) {
+        let Some((wait, _asker)) = self.told.take() else {
+            return;
         };
-        let is_same = self.wait(now_ms).as_ref() == Some(wait);
-        match entered.filter(|_| is_same) {
+        match entered {
             Some(Entered::Line(line)) => {
                 if wait.is_hidden() {
                     self.terminal.type_secret(&line);
@@ -154,7 +165,6 @@ impl Console {
             }
             None => {}
         }
-        self.told = None;
         self.lookout.hear(News::Answered, now_ms);
     }
 }
@@ -284,14 +294,22 @@ mod tests {
             let (key, _) = self.told().expect("something is told");
             let entered = super::super::super::questions::enter(&self.job(), &key, line);
             entered.expect("there is room");
-            self.console.answer(self.now_ms);
+            self.answer();
+        }
+
+        fn answer(&mut self) {
+            if let Some(entered) = self.console.answer() {
+                let is_wanted = self.console.still_waits(self.now_ms);
+                self.console
+                    .finish(entered.filter(|_| is_wanted), self.now_ms);
+            }
         }
 
         fn tell(&mut self, secret: Option<&str>) {
             let (key, _) = self.told().expect("something is told");
             let told = super::super::super::questions::tell_secret(&self.job(), &key, secret);
             assert!(told.expect("it is a line"));
-            self.console.answer(self.now_ms);
+            self.answer();
         }
 
         /// What was typed.
@@ -446,7 +464,7 @@ mod tests {
         let (key, _) = scene.told().expect("it waits");
         let file = scene.place.path().join(format!("questions/{key}.answer"));
         std::fs::write(file, "damaged").expect("there is room");
-        scene.console.answer(4_000);
+        scene.answer();
         assert_eq!(scene.typed(), b"");
         scene.pass(8_000);
         let (other, _) = scene.told().expect("it waits again");

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::clock;
 use super::super::directory::JobDirectory;
-use super::super::limits::DRAIN_ROUNDS;
+use super::super::limits::{ANSWER_LOOKS, ANSWER_PAUSE, DRAIN_ROUNDS};
 use super::super::model::{Process, StopCause};
 use super::super::output::Recorder;
 use super::command::Spawned;
@@ -223,15 +223,31 @@ impl<'a, 'b> Watch<'a, 'b> {
 
     /// Types what somebody has answered, if the job still waits for it when all that it wrote has been heard.
     fn type_answer(&mut self) {
+        let Some(entered) = self.console.as_ref().and_then(Console::answer) else {
+            return;
+        };
+        // Who watches its terminal with a timeout is sometimes between two calls, and what a person typed is not thrown away
+        // for that.
+        let is_wanted = (0..ANSWER_LOOKS).any(|look| {
+            if look > 0 {
+                std::thread::sleep(ANSWER_PAUSE);
+            }
+            self.still_waits()
+        });
+        if let Some(console) = &mut self.console {
+            console.finish(entered.filter(|_| is_wanted), clock::monotonic_ms());
+        }
+    }
+
+    fn still_waits(&mut self) -> bool {
         for _ in 0..DRAIN_ROUNDS {
             self.take_output();
             if self.rest == Rest::Nothing {
                 break;
             }
         }
-        if let Some(console) = &mut self.console {
-            console.answer(clock::monotonic_ms());
-        }
+        let console = self.console.as_ref();
+        console.is_some_and(|console| console.still_waits(clock::monotonic_ms()))
     }
 
     /// Stops the job for a reason of the supervisor's own, unless somebody was faster.
