@@ -77,6 +77,7 @@ impl From<&model::JobSpec> for jobs::Spec {
             directory: it.directory.clone(),
             environment: it.environment.clone(),
             stdin: it.stdin.clone(),
+            interactive: it.interactive,
             timeout_ms: it.timeout_ms,
             lifetime_ms: it.lifetime_ms,
             grace_ms: it.grace_ms,
@@ -150,6 +151,7 @@ impl From<jobs::Progress> for model::Progress {
                 .into_iter()
                 .map(model::Question::from)
                 .collect(),
+            prompt: it.prompt.map(model::Prompt::from),
             report: it.report.map(model::Report::from),
         }
     }
@@ -160,6 +162,17 @@ impl From<jobs::Question> for model::Question {
         Self {
             key: it.key,
             form: it.form,
+            asked_at: it.asked_at,
+        }
+    }
+}
+
+impl From<jobs::Prompt> for model::Prompt {
+    fn from(it: jobs::Prompt) -> Self {
+        Self {
+            key: it.key,
+            text: it.text,
+            hidden: it.hidden,
             asked_at: it.asked_at,
         }
     }

@@ -49,6 +49,10 @@ impl Jobs for Host {
         Ok(jobs::answer(id, key, answer)?)
     }
 
+    fn enter(&mut self, id: &str, key: &str, line: Option<&str>) -> Result<(), Failure> {
+        Ok(jobs::enter(id, key, line)?)
+    }
+
     fn read(&mut self, id: &str, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
         let fragments = jobs::read(id, offset, limit)?;
         Ok(fragments.into_iter().map(Fragment::from).collect())

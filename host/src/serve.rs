@@ -92,6 +92,7 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     let data_dir = DataDir::open(&DataDir::resolve(settings.data_dir)?)?;
     tell_how_to_show(&mut config, data_dir.path());
     tell_where_it_works(&mut config);
+    tell_of_terminals(&mut config);
     require_store_of_jobs(&data_dir)?;
     let store = SqliteStore::open(&data_dir.path().join(STORE_FILE))?;
     let jobs = SupervisedJobs::open(data_dir.dir(), data_dir.path(), own_program()?).map_err(
@@ -172,6 +173,11 @@ fn tell_how_to_show(config: &mut Loaded, data_dir: &Path) {
             config.set_default(member, command.into());
         }
     }
+}
+
+/// Adds that an interactive job is given a terminal.
+pub(crate) fn tell_of_terminals(config: &mut Loaded) {
+    config.set_default("terminals", true.into());
 }
 
 /// Adds the directory in which commands run that name none, so that whoever confirms one is told it, and no other server on

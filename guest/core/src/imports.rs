@@ -57,6 +57,13 @@ pub trait Jobs {
     /// [`Failure`] where the host could not keep the answer; trying again is safe.
     fn answer(&mut self, id: &str, key: &str, answer: &str) -> Result<(), Failure>;
 
+    /// Types a line into the terminal of a job that waits for one, `None` for the end of the file; what it does not wait for
+    /// any more, or is hidden, is left as it is.
+    ///
+    /// # Errors
+    /// [`Failure`] where the host could not keep the line; trying again is safe.
+    fn enter(&mut self, id: &str, key: &str, line: Option<&str>) -> Result<(), Failure>;
+
     /// Reads at most `limit` (1 to 262144) bytes of output from the first kept byte at or after `offset`.
     ///
     /// # Errors
@@ -175,8 +182,10 @@ pub struct JobSpec {
     pub directory: Option<String>,
     /// Variables beside the host's environment; a later one wins.
     pub environment: Vec<(String, String)>,
-    /// What the job reads before end of file.
+    /// What the job reads before end of file, or what is typed first where it is interactive.
     pub stdin: String,
+    /// Whether it has a terminal.
+    pub interactive: bool,
     /// How long it may run, in milliseconds; `None` for no limit.
     pub timeout_ms: Option<u64>,
     /// After how many milliseconds nobody wants it any more; `None` for never.
@@ -266,6 +275,8 @@ pub struct Progress {
     pub stopping: Option<StopCause>,
     /// What it asks and nobody has answered, oldest first; at most 32.
     pub questions: Vec<Question>,
+    /// What it waits to be typed at its terminal; `None` where that is nothing, or nobody sees it.
+    pub prompt: Option<Prompt>,
     /// What it last said of itself; `None` if it has not.
     pub report: Option<Report>,
 }
@@ -278,6 +289,19 @@ pub struct Question {
     /// What is asked, as JSON text of at most 64 KiB that a process of the job wrote.
     pub form: String,
     /// When it was asked, in milliseconds since 1970.
+    pub asked_at: u64,
+}
+
+/// That a job waits for something to be typed into its terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its name among all questions and prompts that this job ever has.
+    pub key: String,
+    /// What the terminal shows, at most 4000 characters that a process of the job wrote; empty where that says nothing.
+    pub text: String,
+    /// Whether what is typed is a secret, which no client is asked for.
+    pub hidden: bool,
+    /// Since when it has been told, in milliseconds since 1970.
     pub asked_at: u64,
 }
 

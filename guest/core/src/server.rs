@@ -25,6 +25,7 @@ impl Server {
     /// | `showCommand` | the shell command that shows a task when a space and its id are appended | – | one line | none |
     /// | `answerCommand` | the shell command that answers a task's questions, as `showCommand` | – | one line | none |
     /// | `runCommand` | the shell command that runs a command when a space and that are appended | – | one line | none |
+    /// | `terminals` | whether the host gives an interactive job a terminal | – | boolean | false |
     /// | `workingDirectory` | where commands run for which no directory is named; none: where the host runs them | – | absolute path | none |
     /// | `confirm` | which commands a person has to confirm: `pattern` and `reason` of each rule | – | up to 100 rules | none |
     /// | `baseDirectory` | where relative paths in `run` and `tools` begin | – | absolute path | none |

@@ -15,6 +15,7 @@ use support::world::EPOCH;
 use support::{FakeWorld, Host};
 
 const CONFIG: &str = r#"{
+    "terminals": true,
     "directLimitMs": 0,
     "confirm": [{ "pattern": "rm ... -*r* ...", "reason": "it deletes directories" }]
 }"#;
@@ -430,6 +431,7 @@ fn a_state_is_for_one_caller_and_one_call() {
         ("label", json!("other")),
         ("env", json!({ "A": "1" })),
         ("stdin", json!("x")),
+        ("interactive", json!(true)),
         ("timeoutSeconds", json!(1)),
         ("idempotencyKey", json!("k")),
     ] {

@@ -23,7 +23,7 @@ fn check(changed: &Value, expect: &str) {
     for (name, value) in changed.as_object().expect("an object") {
         second[name] = value.clone();
     }
-    let other_config = r#"{"graceMs":1,"outputLimitBytes":4096}"#;
+    let other_config = r#"{"graceMs":1,"outputLimitBytes":4096,"terminals":true}"#;
     let reply = Host::new(other_config, "user").ask(&mut world, &run(1, Client::Tasks, &second));
     let actual = match reply["result"]["taskId"].as_str() {
         Some(id) if id == first => "same",
@@ -133,6 +133,7 @@ fn another_call_under_the_same_key_is_refused() {
     refused(json!({ "cwd": "/tmp" }), "another `cwd`");
     refused(json!({ "env": { "A": "1" } }), "another `env`");
     refused(json!({ "stdin": "x" }), "another `stdin`");
+    refused(json!({ "interactive": true }), "another `interactive`");
     refused(json!({ "timeoutSeconds": 5 }), "another `timeoutSeconds`");
     refused(json!({ "label": "m" }), "another `label`");
     refused(json!({ "ttlSeconds": 3601 }), "another `ttlSeconds`");
@@ -145,7 +146,7 @@ fn another_call_under_the_same_key_is_refused() {
 /// Makes a call and another one of the same key with these members changed; the refusal says this.
 fn check_named(changed: &Value, expect: &str) {
     let mut world = FakeWorld::new(1);
-    let mut host = Host::new("{}", "user");
+    let mut host = Host::new(r#"{"terminals":true}"#, "user");
     host.task(&mut world, &keyed("sleep 60"));
     let mut second = keyed("sleep 60");
     for (name, value) in changed.as_object().expect("an object") {

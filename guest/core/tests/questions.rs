@@ -267,12 +267,22 @@ fn a_question_survives_its_server() {
 
 #[test]
 fn an_answer_that_cannot_be_kept_is_an_error_and_the_question_stays_open() {
-    for fault in [Fault::NoSpace, Fault::CrashBefore] {
-        let mut scene = Scene::new("ask boolean");
+    let question = (
+        "ask boolean",
+        json!({ "q1": accept(&json!({ "boolean": true })) }),
+    );
+    let prompt = (
+        "type Go?",
+        json!({ "p1": accept(&json!({ "answer": "yes" })) }),
+    );
+    let cases = [question, prompt].into_iter();
+    let cases = cases
+        .flat_map(|case| [Fault::NoSpace, Fault::CrashBefore].map(|fault| (case.clone(), fault)));
+    for ((command, answer), fault) in cases {
+        let mut scene = Scene::new(command);
         let before = scene.get();
         // After the record and the job have been looked at.
         scene.world.faults.plan(2, fault);
-        let answer = json!({ "q1": accept(&json!({ "boolean": true })) });
         let reply = scene.ask("tasks/update", &json!({}), &answer);
         assert_eq!(reply["error"]["code"], -32603, "{reply}");
         scene.world.faults.clear();
@@ -393,4 +403,101 @@ fn an_ill_typed_set_of_answers_is_an_error() {
         let reply = scene.ask("tasks/update", &json!({}), &wrong);
         assert_eq!(reply["error"]["code"], -32602, "{reply}");
     }
+}
+
+#[test]
+fn what_a_job_waits_for_at_its_terminal_is_a_form_with_one_line() {
+    let mut scene = Scene::new("type Your\u{1b}[0m name?");
+    let expect = json!({ "p1": {
+        "method": "elicitation/create",
+        "params": {
+            "mode": "form",
+            "message": "Your[0m name?",
+            "requestedSchema": {
+                "type": "object",
+                "properties": { "answer": {
+                    "type": "string", "minLength": 0, "maxLength": 1000,
+                    "description": "typed into the command's terminal, with Enter behind it; who declines types the \
+                        end of file (Ctrl-D)",
+                } },
+                "required": ["answer"],
+            },
+        },
+    } });
+    assert_eq!(scene.get()["inputRequests"], expect);
+    let how = "a person answers it in a terminal by `b answer ID`";
+    let working = format!("working: waits for an answer: Your[0m name?; {how}; running for 0 ms");
+    scene.expect(&json!(null), &working);
+}
+
+#[test]
+fn a_line_is_typed_as_plain_text_and_who_declines_types_the_end() {
+    for (answer, typed) in [
+        (
+            accept(&json!({ "answer": "a \"b\"" })),
+            r#"p1 Some("a \"b\"")"#,
+        ),
+        (accept(&json!({ "answer": "" })), r#"p1 Some("")"#),
+        (json!({ "action": "decline" }), "p1 None"),
+        (json!({ "action": "cancel" }), "p1 None"),
+    ] {
+        let mut scene = Scene::new("type Go?; sleep 1");
+        scene.update(&json!({ "p1": answer }));
+        scene.expect(
+            &json!({}),
+            &format!("working: running for 0 ms; last line: {typed}"),
+        );
+    }
+}
+
+#[test]
+fn a_line_that_does_not_fit_is_not_typed() {
+    let mut scene = Scene::new("type Go?");
+    for content in [
+        json!({}),
+        json!({ "answer": 1 }),
+        json!({ "answer": "x".repeat(1_001) }),
+    ] {
+        scene.update(&json!({ "p1": accept(&content) }));
+        let outline = scene.outline(&json!({}));
+        assert!(
+            outline.starts_with("input_required p1: waits for an answer: Go?;"),
+            "{outline}"
+        );
+        assert!(outline.contains("the last answer did not fit"), "{outline}");
+    }
+}
+
+#[test]
+fn a_job_that_shows_nothing_is_asked_for_in_our_words() {
+    let words = "The command waits for something to be typed into its terminal";
+    for shown in [
+        "type",
+        "type \u{200b}\u{1b}",
+        &format!("type {}", "x".repeat(4_001)),
+    ] {
+        let task = Scene::new(shown).get();
+        assert_eq!(task["inputRequests"]["p1"]["params"]["message"], words);
+    }
+}
+
+#[test]
+fn a_secret_is_asked_of_no_client_and_no_client_can_give_it() {
+    let mut scene = Scene::new("secret Pass\u{1b} word?");
+    let how = "a person types it in a terminal by `b answer ID`, and no client is asked for it";
+    let working = format!("working: waits for a secret: Pass word?; {how}; running for 0 ms");
+    for client in [json!(null), json!({}), json!({ "form": {}, "url": {} })] {
+        scene.expect(&client, &working);
+    }
+    scene.update(&json!({ "p1": accept(&json!({ "answer": "x" })) }));
+    scene.expect(&json!({}), &working);
+}
+
+#[test]
+fn a_secret_that_no_command_takes_is_the_end_of_a_task() {
+    let mut scene = Scene::with_config("secret Word?", r#"{"directLimitMs":0}"#);
+    scene.expect(
+        &json!({}),
+        "working: waits for a secret: Word?; no client is asked for it, so the task can only be cancelled; running for 0 ms",
+    );
 }

@@ -141,6 +141,19 @@ fn a_shell_line_is_fixed() {
 }
 
 #[test]
+fn a_tool_may_have_a_terminal_where_there_are_some() {
+    let recorded = |interactive: bool| {
+        let tool = tool(&json!({ "shell": "true", "interactive": interactive }));
+        let mut place = Place::configured(&json!({ "terminals": true, "tools": [tool] }));
+        place.result("t", &json!({}));
+        place.facts()["spec"]["interactive"].take()
+    };
+    // As the records of servers that knew no terminals have it.
+    assert_eq!(recorded(false), Value::Null);
+    assert_eq!(recorded(true), true);
+}
+
+#[test]
 fn standard_input_is_empty_without_its_argument() {
     assert_eq!(
         spec(&json!({ "shell": "true", "stdin": "{a}" }), &json!({}))["stdin"],

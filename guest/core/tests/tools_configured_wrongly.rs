@@ -52,6 +52,7 @@ fn the_whole_has_a_form() {
         "/baseDirectory",
         "absolute",
     );
+    check(&json!({ "terminals": "x" }), "/terminals", "true or false");
     check(
         &json!({ "workingDirectory": "x" }),
         "/workingDirectory",
@@ -318,4 +319,23 @@ fn what_is_described_twice_is_not_described() {
     let error = Server::configure(&config).expect_err("a wrong configuration");
     let expect = "`tools[0].inputSchema.properties.a` twice";
     assert!(error.reason.contains(expect), "{error}");
+}
+
+#[test]
+fn a_terminal_is_for_text_and_for_hosts_that_have_some() {
+    let interactive = |value: Value| json!({ "interactive": value });
+    check_tool(&interactive(json!("yes")), "/interactive", "true or false");
+    check_tool(
+        &interactive(json!(true)),
+        "/interactive",
+        "this host does not have",
+    );
+    let image = json!({ "type": "image", "mimeType": "image/png" });
+    for output in [json!("json"), json!("content"), image] {
+        let tool = json!({ "interactive": true, "output": output });
+        check_tool(&tool, "/interactive", "\"text\" only");
+    }
+    let tool = tool(&interactive(json!(true)));
+    let config = json!({ "terminals": true, "tools": [tool] });
+    Server::configure(&config.to_string()).expect("it is right");
 }

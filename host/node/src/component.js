@@ -14,7 +14,7 @@ import { wasi } from './wasi.js';
 /** @typedef {Parameters<Protocol['resume']>[2]} Wake */
 /** @typedef {Parameters<Protocol['refuse']>[1]} Refusal */
 /** @typedef {ImportObject['backburner:server/store@0.1.0']} Store */
-/** @typedef {ImportObject['backburner:server/jobs@0.1.0']} Jobs */
+/** @typedef {Omit<ImportObject['backburner:server/jobs@0.1.0'], 'enter'>} Jobs */
 
 /**
  * What a build makes of a component: a function that links it, and its compiled core modules by file name.
@@ -56,6 +56,8 @@ export function instantiate({ instantiate, modules }, store, jobs) {
       inspect: jobs.inspect.bind(jobs),
       read: jobs.read.bind(jobs),
       answer: jobs.answer.bind(jobs),
+      // No jobs here have terminals, so none waits for anything there.
+      enter: () => undefined,
       forget: jobs.forget.bind(jobs),
     },
   });

@@ -129,7 +129,7 @@ test('a job that closes its own directory, and that of all jobs, ends as it ende
     }
     const jobs = new index.ProcessJobs(${JSON.stringify(path)});
     const command = { tag: 'shell', val: '${line}' };
-    jobs.start('${id}', { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n, directory: '/' });
+    jobs.start('${id}', { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n, directory: '/' });
     jobs.whenEnded('${id}', () => console.log(JSON.stringify(jobs.inspect('${id}').val.end)));`);
   // Where the package is root's alone, no other user has a supervisor.
   if (done === 'out of reach') return cx.skip(done);

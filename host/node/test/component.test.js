@@ -154,7 +154,7 @@ test('of much output the beginning and the end are kept', async () => {
   });
   const id = crypto.randomUUID();
   const command = /** @type {const} */ ({ tag: 'shell', val: 'count' });
-  jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 100n });
+  jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 100n });
   await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
   const state = jobs.inspect(id);
   assert.ok(state.tag === 'ended');
@@ -177,7 +177,7 @@ test('what a function writes when its job has ended is not of the job', async ()
   });
   const id = crypto.randomUUID();
   const command = /** @type {const} */ ({ tag: 'shell', val: 'talk' });
-  jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 100n });
+  jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 100n });
   await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
   write(', and late');
   const state = jobs.inspect(id);

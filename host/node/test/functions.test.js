@@ -16,6 +16,7 @@ const ANY = {
   command: { tag: 'shell', val: 'any' },
   environment: [],
   stdin: '',
+  interactive: false,
   graceMs: 0n,
   outputLimitBytes: 4096n,
 };

@@ -28,7 +28,7 @@ export function jobsIn(cx) {
     const id = crypto.randomUUID();
     /** @type {Command} */
     const command = { tag: 'program', val: words };
-    jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+    jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
     started.push(id);
     return id;
   };

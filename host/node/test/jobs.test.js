@@ -151,7 +151,7 @@ test('a start that fails leaves no descriptor, and nothing in the workshop', (cx
   const before = readdirSync('/proc/self/fd').length;
   /** @type {Command} */
   const command = { tag: 'program', val: ['true'] };
-  const again = () => jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+  const again = () => jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
   for (let time = 0; time < 10; time += 1) assert.throws(again, /was started or stopped before/);
   assert.ok(readdirSync('/proc/self/fd').length <= before);
   assert.deepEqual(readdirSync(join(path, '.workshop')), []);

@@ -89,7 +89,7 @@ async function runJob(jobs) {
   const id = crypto.randomUUID();
   /** @type {import('../src/jobs/model.js').Command} */
   const command = { tag: 'program', val: ['true'] };
-  jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+  jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
   await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
 }
 

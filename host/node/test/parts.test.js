@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { checkSpec } from '../src/jobs/contract.js';
 import { Life } from '../src/jobs/life.js';
 import { Recorder, readOutput } from '../src/jobs/output.js';
 import { LINGER, LOOK_AGAIN, OUTPUT_RETRY } from '../src/limits.js';
@@ -52,6 +53,13 @@ test('the end of a prefix counts up its last character, and carries over', () =>
   assert.equal(endOfPrefix('a\u{10ffff}\u{10ffff}'), 'b');
   assert.equal(endOfPrefix('\u{10ffff}'), undefined);
   assert.equal(endOfPrefix(''), undefined);
+});
+
+test('a command that wants a terminal is refused', () => {
+  const spec = /** @type {any} */ ({ command: { tag: 'shell', val: 'true' }, environment: [] });
+  checkSpec(spec);
+  const isBad = (/** @type {any} */ error) => error.payload.kind === 'bad-spec';
+  assert.throws(() => checkSpec({ ...spec, interactive: true }), isBad);
 });
 
 /** @param {Partial<import('../src/jobs/model.js').Spec>} limits */

@@ -314,7 +314,7 @@ function idleJob(cx) {
   const id = crypto.randomUUID();
   /** @type {import('../src/jobs/model.js').Command} */
   const command = { tag: 'program', val: ['sleep', '300'] };
-  jobs.start(id, { command, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 4096n });
+  jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
   const progress = () => {
     const state = jobs.inspect(id);
     assert.ok(state.tag === 'running');

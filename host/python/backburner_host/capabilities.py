@@ -103,6 +103,8 @@ class Spec:
     directory: str | None
     environment: list[tuple[str, str]]
     stdin: str
+    interactive: bool
+    """Whether the command has a terminal."""
     timeout_ms: int | None
     lifetime_ms: int | None
     grace_ms: int
@@ -137,6 +139,8 @@ class Progress:
     last_output_at: int | None
     stopping: StopCause | None
     questions: list[Question] = field(default_factory=list)
+    prompt: None = None
+    """What is to be typed at a terminal, which no jobs here have."""
     report: Report | None = None
 
 

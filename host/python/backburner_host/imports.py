@@ -73,7 +73,7 @@ class _StoreImports:
 class _JobsImports:
     """The interface `jobs`. What does not parse as a UUID in its lower-case form names no job."""
 
-    NAMES = ("start", "stop", "inspect", "answer", "read", "forget")
+    NAMES = ("start", "stop", "inspect", "answer", "enter", "read", "forget")
 
     def __init__(self, jobs: cap.Jobs):
         self._jobs = jobs
@@ -97,6 +97,9 @@ class _JobsImports:
 
     def answer(self, _caller: Any, id: str, key: str, answer: str) -> Record | None:
         return _attempt(lambda: self._jobs.answer(id, key, answer)) if _is_job_id(id) else None
+
+    def enter(self, _caller: Any, _id: str, _key: str, _line: str | None) -> None:
+        """Type nothing: no jobs here have terminals, so none waits for anything there."""
 
     def read(self, _caller: Any, id: str, offset: int, limit: int) -> list[Record] | Record:
         if not _is_job_id(id):

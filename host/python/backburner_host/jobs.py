@@ -238,6 +238,11 @@ def _has_ended(child: int) -> bool:
 
 def _complete(spec: cap.Spec) -> cap.Spec:
     """Make a spec the whole truth, or raise what is wrong with it."""
+    if spec.interactive:
+        raise cap.StartError(
+            "bad-spec",
+            "this host has no terminals; leave out `interactive`, and give the command what it asks by `stdin`",
+        )
     words = [spec.command] if isinstance(spec.command, str) else spec.command
     if any("\0" in word for word in words):
         raise cap.StartError("bad-spec", "a command cannot contain a NUL character; remove it")

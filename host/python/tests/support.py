@@ -70,6 +70,7 @@ def spec(command: str | list[str], **others: Any) -> Spec:
         "directory": None,
         "environment": [],
         "stdin": "",
+        "interactive": False,
         "timeout_ms": None,
         "lifetime_ms": None,
         "grace_ms": 5000,

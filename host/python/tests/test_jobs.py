@@ -37,6 +37,13 @@ class Jobs(JobsCase):
         # Written twice, it would be longer than an outcome that is read.
         self.assertIsInstance(self.run_job(["x" * (9 << 20)]).end, NotStarted)
 
+    def test_a_command_that_wants_a_terminal_is_refused(self) -> None:
+        id = new_id()
+        with self.assertRaises(StartError) as refused:
+            self.jobs.start(id, spec("true", interactive=True))
+        self.assertEqual(refused.exception.kind, "bad-spec")
+        self.assertIsNone(self.jobs.inspect(id))
+
     def test_a_job_has_the_default_signals_and_no_descriptor_of_its_server(self) -> None:
         with open(self.directory / "leaked", "w") as file:
             os.set_inheritable(file.fileno(), True)

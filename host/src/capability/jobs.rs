@@ -5,8 +5,8 @@ use uuid::Uuid;
 use crate::bindings::backburner::server::jobs as wit;
 use crate::engine::State;
 use crate::jobs::{
-    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Question, Report, Spec,
-    StartError, StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Prompt, Question, Report,
+    Spec, StartError, StopCause, StopReason, Stream,
 };
 
 impl wit::Host for State {
@@ -35,6 +35,13 @@ impl wit::Host for State {
             return Ok(());
         };
         Ok(self.on_host(|state| state.jobs.answer(id, &key, &answer))?)
+    }
+
+    fn enter(&mut self, id: String, key: String, line: Option<String>) -> Result<(), wit::Failure> {
+        let Some(id) = parse(&id) else {
+            return Ok(());
+        };
+        Ok(self.on_host(|state| state.jobs.enter(id, &key, line.as_deref()))?)
     }
 
     fn read(
@@ -80,6 +87,7 @@ impl From<wit::Spec> for Spec {
             directory: it.directory,
             environment: it.environment,
             stdin: it.stdin,
+            interactive: it.interactive,
             timeout_ms: it.timeout_ms,
             lifetime_ms: it.lifetime_ms,
             grace_ms: it.grace_ms,
@@ -152,6 +160,7 @@ impl From<Progress> for wit::Progress {
             last_output_at: it.last_output_at,
             stopping: it.stopping.map(wit::StopCause::from),
             questions: it.questions.into_iter().map(wit::Question::from).collect(),
+            prompt: it.prompt.map(wit::Prompt::from),
             report: it.report.map(wit::Report::from),
         }
     }
@@ -162,6 +171,17 @@ impl From<Question> for wit::Question {
         Self {
             key: it.key,
             form: it.form,
+            asked_at: it.asked_at,
+        }
+    }
+}
+
+impl From<Prompt> for wit::Prompt {
+    fn from(it: Prompt) -> Self {
+        Self {
+            key: it.key,
+            text: it.text,
+            hidden: it.hidden,
             asked_at: it.asked_at,
         }
     }

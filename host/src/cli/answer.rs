@@ -17,6 +17,7 @@ use super::inside_arguments::AnswerOptions;
 use super::json::Json;
 use super::question::{Asked, Need, Question, overview};
 use super::response::Response;
+use super::secret::Secret;
 use super::task::Task;
 use super::terminal::ReadError;
 use super::{Place, exit_code, terminal, wrong_usage};
@@ -48,8 +49,17 @@ pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Resul
     let earlier = Earlier::new(place.data_dir, &options.id)?;
     let mut client = earlier.server(place.config)?;
     let explain = |error| earlier.explain_and_advise(error);
-    let questions = wanted(open(&mut client, &options.id).map_err(explain)?, options)?;
+    let open = open(&mut client, &options.id).map_err(explain)?;
     let is_script = options.accept || options.decline || !options.set.is_empty();
+    let secret = Secret::of(earlier.data_dir(), options);
+    // Beside other questions it is asked for last, and by no option.
+    let is_alone = secret.is_some() && (open.is_empty() || options.key.is_some());
+    let questions = if is_alone {
+        Vec::new()
+    } else {
+        wanted(open, options)?
+    };
+    let secret = secret.filter(|_| is_alone || !is_script);
     if !is_script && !io::stdin().is_terminal() {
         let how = "standard input is no terminal: give --accept, --decline or --set NAME=VALUE";
         return Err(wrong_usage("answer", how.to_owned()));
@@ -59,7 +69,13 @@ pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Resul
     } else {
         How::Terminal
     };
-    let status = answer_each(&mut client, &questions, options, how);
+    let mut status = answer_each(&mut client, &questions, options, how);
+    if let (Ok(answered), Some(secret)) = (&status, secret) {
+        let answered = *answered;
+        status = secret
+            .answer(&mut client, options)
+            .map(|it| it.max(answered));
+    }
     if let Err(error) = &status
         && error.is::<Interruption>()
     {
@@ -72,7 +88,7 @@ pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Resul
 }
 
 /// What a person is told who does not answer.
-const STAYS_OPEN: &str = "the question stays open";
+pub(super) const STAYS_OPEN: &str = "the question stays open";
 
 /// Where answers come from.
 #[derive(Clone, Copy)]
@@ -333,16 +349,20 @@ enum Typed {
     End,
 }
 
+/// Why nothing was read, where a signal is the error itself.
+pub(super) fn unread(error: ReadError) -> anyhow::Error {
+    match error {
+        ReadError::Left(interruption) => interruption.into(),
+        error => error.into(),
+    }
+}
+
 /// Asks for one field until what is typed fits.
 fn value(name: &str, field: &Field, need: Need) -> anyhow::Result<Typed> {
     let prompt = prompt(name, field, need);
     loop {
         terminal::say(&prompt);
-        let line = terminal::read_line().map_err(|error| match error {
-            ReadError::Left(interruption) => interruption.into(),
-            error => anyhow::Error::from(error),
-        })?;
-        let Some(text) = line else {
+        let Some(text) = terminal::read_line().map_err(unread)? else {
             return Ok(Typed::End);
         };
         match read(name, field, need, &text) {

@@ -214,6 +214,10 @@ pub struct RunOptions {
     #[arg(long)]
     pub stdin: bool,
 
+    /// Give it a terminal: what it waits for there is asked, and answered by `backburner answer`
+    #[arg(long)]
+    pub interactive: bool,
+
     /// After how long it is stopped: seconds, or numbers with ms, s, m, h or d, such as 90, 0.5s, 10m or 1h30m, at most 31d
     /// [default: what the configuration file says, else never]
     #[arg(long, value_name = "DURATION", value_parser = duration(TIMEOUT), allow_hyphen_values = true)]

@@ -17,7 +17,7 @@ use super::{exit_code, terminal, wrong_usage};
 use crate::clock::now_ms;
 use crate::data_dir::{self, DataDir};
 use crate::environment::variable;
-use crate::jobs::Inside;
+use crate::jobs::RunningJob;
 use crate::jobs::supervisor::TASK_VARIABLE;
 
 /// The person declined.
@@ -86,11 +86,11 @@ pub(super) fn progress(
 }
 
 /// The job that this process is a part of.
-fn inside(data_dir: Option<&Path>) -> anyhow::Result<Inside> {
+fn inside(data_dir: Option<&Path>) -> anyhow::Result<RunningJob> {
     let id = task_id(variable(TASK_VARIABLE).as_deref()).map_err(anyhow::Error::msg)?;
     let is_told = data_dir.is_some() || variable(data_dir::VARIABLE).is_some();
     let data_dir = DataDir::resolve(data_dir.map(Path::to_owned))?;
-    Inside::open(&data_dir, id).with_context(|| {
+    RunningJob::open(&data_dir, id).with_context(|| {
         let untold = format!(
             ", which is the default since {} is not set, as it is in a job",
             data_dir::VARIABLE

@@ -17,6 +17,7 @@ use super::{client, exit_code, terminal};
 use crate::config::{self, Found, Loaded, Source};
 use crate::engine::{BadConfig, PoolError};
 use crate::jobs::{Failure, Fragment, Jobs, Spec, StartError, State, StopReason};
+use crate::serve::tell_of_terminals;
 use crate::server::{Principal, Server};
 use crate::store::MemoryStore;
 
@@ -30,10 +31,11 @@ pub(super) fn check(config: Option<&Path>) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(wrong(&error)),
     };
     explain(&found);
-    let loaded = match Source::new(found.file.clone(), Map::new()).load() {
+    let mut loaded = match Source::new(found.file.clone(), Map::new()).load() {
         Ok(loaded) => loaded,
         Err(error) => return Ok(wrong(&error)),
     };
+    tell_of_terminals(&mut loaded);
     match server(&loaded)? {
         Ok(server) => terminal::print(&report(found.file.as_deref(), &tools(&server)?))?,
         Err(error) => return Ok(wrong(&error)),

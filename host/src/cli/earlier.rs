@@ -49,6 +49,11 @@ impl<'a> Earlier<'a> {
         Ok(Self { id, data_dir })
     }
 
+    /// The data directory.
+    pub(super) fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
     /// Starts a server on the directory, and not where that would make one: looking for something creates nothing. With no
     /// configuration file but one that is given: what a task is does not depend on it, and one with a mistake in it must not
     /// keep a person from stopping a job.

@@ -142,6 +142,9 @@ an optional field that has none, and picks none of several values; a text that i
 out an optional field, and `/decline` declines. A script says the answer by options. \
 One of several choices is called by its value, its title, or its number in the list, from 1.
 
+A secret that a job with a terminal waits for, such as a password, is typed in a terminal only: it is not shown, and goes to \
+the command alone, past the server. --decline types the end of the file there.
+
 Exit status: 0 where everything was answered; 125 where a question was left open (Ctrl-D) or is not open any more, the task \
 asks nothing, an answer does not fit what is asked, or backburner itself failed; 2 for a wrong command line. Ctrl-C \
 (SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; what was not sent by then stays \

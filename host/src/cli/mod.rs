@@ -28,6 +28,7 @@ mod programs;
 mod question;
 mod response;
 mod run;
+mod secret;
 mod show;
 mod signals;
 mod task;

@@ -246,6 +246,7 @@ fn arguments(options: RunOptions) -> anyhow::Result<Value> {
     if options.stdin {
         give("stdin", Some(input::text(Stream(std::io::stdin()))?.into()));
     }
+    give("interactive", options.interactive.then(|| true.into()));
     give("timeoutSeconds", options.timeout.map(seconds));
     give("ttlSeconds", options.ttl.map(seconds));
     give("label", options.label.map(Value::from));
@@ -450,6 +451,7 @@ mod tests {
             cwd: Some(PathBuf::from("/d")),
             env: Vec::new(),
             stdin: false,
+            interactive: false,
             timeout: None,
             ttl: None,
             key: None,
@@ -500,6 +502,7 @@ mod tests {
                 ("A".to_owned(), "1".to_owned()),
                 ("A".to_owned(), "2".to_owned()),
             ],
+            interactive: true,
             timeout: Some(Duration::from_millis(1500)),
             ttl: Some(Duration::from_secs(3600)),
             key: Some("k".to_owned()),
@@ -507,7 +510,7 @@ mod tests {
         };
         let expected = json!({
             "cwd": "/d", "command": "a", "label": "l", "env": {"A": "2"}, "timeoutSeconds": 1.5, "ttlSeconds": 3600,
-            "idempotencyKey": "k",
+            "idempotencyKey": "k", "interactive": true,
         });
         assert_eq!(arguments(all).expect("it is right"), expected);
     }

@@ -6,6 +6,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
+
 use super::line::one_line;
 use super::signals::Interruption;
 use crate::stream::Stream;
@@ -83,6 +87,50 @@ pub(super) fn read_line() -> Result<Option<String>, ReadError> {
     let line = read.map_err(ReadError::Failed)?;
     Ok(line.map(|line| line.trim_end_matches(['\n', '\r']).to_owned()))
 }
+
+/// Says something, and reads what a person types then, as [`read_line`] does, without showing it.
+///
+/// # Errors
+/// [`ReadError`], and where standard input is no terminal.
+pub(super) fn read_hidden_line(words: &str) -> Result<Option<String>, ReadError> {
+    // Hidden first: whoever has read the words may type, and nothing of that is shown or thrown away.
+    let hidden = Hidden::new().map_err(ReadError::Failed)?;
+    say(words);
+    let line = read_line();
+    drop(hidden);
+    // The end of the line was not shown either.
+    write_err("\n");
+    line
+}
+
+/// Standard input, which shows nothing that is typed as long as this lives.
+struct Hidden(Termios);
+
+impl Hidden {
+    fn new() -> io::Result<Self> {
+        let before = tcgetattr(io::stdin())?;
+        let mut settings = before.clone();
+        settings.local_modes -= LocalModes::ECHO;
+        // No key stops this program or ends it at once: then the terminal would show nothing for ever, and a core dump has
+        // what was typed. Ctrl-C is taken as a signal.
+        for key in [SpecialCodeIndex::VSUSP, SpecialCodeIndex::VQUIT] {
+            settings.special_codes[key] = NO_KEY;
+        }
+        // What was typed before is not meant for this.
+        tcsetattr(io::stdin(), OptionalActions::Flush, &settings)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // The terminal may be gone.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+/// What no key types, `_POSIX_VDISABLE`.
+const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
 
 /// Why a person typed nothing.
 #[derive(Debug, thiserror::Error)]

@@ -73,7 +73,7 @@ pub(crate) struct Started {
     pub(crate) pid: i32,
     /// When the kernel started it, in ticks since boot; 0 where that is not known.
     pub(crate) start_ticks: u64,
-    /// Its session, which its supervisor made for it and is the leader of.
+    /// Its session, whose leader is its supervisor, or the command where that has a terminal.
     pub(crate) session: i32,
     /// The inode of the FIFO that its supervisor listens to; `None` in older records. It stays that one's own for as long
     /// as the supervisor has it open.

@@ -181,3 +181,53 @@ pub(crate) const LONGEST_REAP_PAUSE: Duration = Duration::from_secs(1);
 /// How often a platform without subreapers looks whether the command's process group is empty.
 #[cfg(not(target_os = "linux"))]
 pub(crate) const GROUP_LOOK_MS: u64 = 50;
+
+/// How long a job with a terminal has written nothing before it is looked at whether it waits there. A person does not mind
+/// a second, and hardly a program pauses so long in the middle of a line.
+pub(crate) const SILENCE_MS: u64 = 1_000;
+
+/// How long it has written nothing behind an unfinished line that is shown before that is taken for a prompt where nobody
+/// can see what it does: some programs write half a line and work on it.
+pub(crate) const UNSEEN_SILENCE_MS: u64 = 4_000;
+
+/// How long the pauses between two looks become, each twice as long as the one before it. A job that goes on writes, mostly,
+/// and before something is typed it is looked at anyway.
+pub(crate) const LOOK_AT_MOST_MS: u64 = 15_000;
+
+/// How many descriptors of one `poll` or `select` are looked at: as many as a `select` can have.
+#[cfg(target_os = "linux")]
+pub(crate) const POLLED: usize = 1024;
+
+/// After how long it is looked at again when it has written something although it was seen to wait: somebody else of the job
+/// may have written that.
+pub(crate) const HEARD_LOOK_MS: u64 = 200;
+
+/// After how long a look is made again that did not find what was found before: a process may be between two system calls,
+/// which takes microseconds, more where the processor is given to others.
+pub(crate) const DOUBT_MS: u64 = 50;
+
+/// How many times it is looked whether a job still waits for what was answered, before that is thrown away.
+pub(crate) const ANSWER_LOOKS: usize = 4;
+
+/// The pause between two of these looks: longer than a program takes from one call to the next, and short enough that a
+/// supervisor may do nothing else meanwhile.
+pub(crate) const ANSWER_PAUSE: Duration = Duration::from_millis(10);
+
+/// How much of what was written to a terminal is kept to find a prompt in it: some screen lines with colours.
+pub(crate) const TAIL_BYTES: usize = 4096;
+
+/// How long a prompt may be, in characters, of which the contract of `jobs` allows four times as many; of a longer one the
+/// end is told.
+pub(crate) const PROMPT_CHARS: usize = 1000;
+
+/// How long a prompt may be as it is written, in bytes: characters of four bytes, or control characters of six.
+pub(crate) const WRITTEN_PROMPT_BYTES: u64 = 6 * PROMPT_CHARS as u64 + 1024;
+
+/// How many lines are told where the last one alone says nothing, such as a menu.
+pub(crate) const PROMPT_LINES: usize = 12;
+
+/// How long a secret that is typed may be, in bytes, its end included: what a FIFO takes in one piece everywhere.
+pub(crate) const SECRET_BYTES: usize = 512;
+
+/// How long a line may be that is typed, in characters; from the contract of `jobs`. A terminal takes 4095 bytes.
+pub(crate) const TYPED_CHARS: usize = 1000;

@@ -46,7 +46,6 @@ mod clock;
 mod conclusion;
 mod directory;
 mod files;
-mod inside;
 mod limits;
 mod model;
 mod native;
@@ -55,15 +54,17 @@ mod processes;
 mod questions;
 mod reaper;
 mod report;
+mod running;
 mod spec;
 mod supervised;
 pub mod supervisor;
 
-pub(crate) use inside::Inside;
 pub use model::{
-    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Question, Report, Spec,
-    StartError, State, StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, Loss, Outcome, Process, Progress, Prompt, Question, Report,
+    Spec, StartError, State, StopCause, StopReason, Stream,
 };
+pub(crate) use questions::HiddenPrompt;
+pub(crate) use running::RunningJob;
 pub use supervised::SupervisedJobs;
 
 use std::future::Future;
@@ -119,6 +120,16 @@ pub trait Jobs: Send + Sync {
         Ok(())
     }
 
+    /// Types a line into the terminal of a job that waits for one, with Enter behind it; `None` for the end of the file. The
+    /// first one stays, and it is typed only where the job then still waits with the same prompt. One to a prompt that is
+    /// not open or is hidden changes nothing. Does nothing where jobs have no terminals, as here.
+    ///
+    /// # Errors
+    /// [`Failure`] where the line is longer than 1000 characters, or could not be kept; trying again is safe.
+    fn enter(&self, _id: Uuid, _key: &str, _line: Option<&str>) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Reads output in the order of arrival, from the first kept byte at or after `offset`.
     ///
     /// `limit` is clamped to 1 to 262144 bytes in all. Gives fewer where that is convenient, and nothing
@@ -161,6 +172,10 @@ impl<J: Jobs + ?Sized> Jobs for Arc<J> {
 
     fn answer(&self, id: Uuid, key: &str, answer: &str) -> Result<(), Failure> {
         (**self).answer(id, key, answer)
+    }
+
+    fn enter(&self, id: Uuid, key: &str, line: Option<&str>) -> Result<(), Failure> {
+        (**self).enter(id, key, line)
     }
 
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {

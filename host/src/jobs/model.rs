@@ -27,8 +27,11 @@ pub struct Spec {
     pub directory: Option<String>,
     /// Variables beside the environment of the process that starts the job; a later one wins.
     pub environment: Vec<(String, String)>,
-    /// What the job reads before end of file.
+    /// What the job reads before end of file; where it is interactive, what is typed first.
     pub stdin: String,
+    /// Whether it has a terminal.
+    #[serde(default)]
+    pub interactive: bool,
     /// How long it may run, in milliseconds from its start; `None` for no limit.
     pub timeout_ms: Option<u64>,
     /// After how many milliseconds from its start nobody wants it any more; `None` for never.
@@ -49,6 +52,7 @@ impl Spec {
             directory: None,
             environment: Vec::new(),
             stdin: String::new(),
+            interactive: false,
             timeout_ms: None,
             lifetime_ms: None,
             grace_ms: 0,
@@ -155,6 +159,8 @@ pub struct Progress {
     pub stopping: Option<StopCause>,
     /// What it asks and nobody has answered, oldest first; at most 32. Empty where jobs have no way to ask.
     pub questions: Vec<Question>,
+    /// What it waits to be typed at its terminal; `None` where it has none, waits for nothing there, or nobody sees that.
+    pub prompt: Option<Prompt>,
     /// What it last said of itself; `None` where it has said nothing, or has no way to.
     pub report: Option<Report>,
 }
@@ -177,6 +183,42 @@ pub(crate) struct QuestionRecord {
     pub(crate) form: String,
     /// When, in milliseconds since 1970.
     pub(crate) asked_at: u64,
+}
+
+/// That a job with a terminal waits for something to be typed there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its name among all questions and prompts that this job ever has, as that of a question.
+    pub key: String,
+    /// What the job wrote last, as its terminal shows it, at most 4000 characters; empty where that says nothing.
+    pub text: String,
+    /// Whether what is typed is a secret, which [`Jobs::enter`](super::Jobs::enter) does not take.
+    pub hidden: bool,
+    /// Since when it has been told, in milliseconds since 1970.
+    pub asked_at: u64,
+}
+
+/// What is written of a prompt.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct PromptRecord {
+    /// What the terminal shows.
+    pub(crate) text: String,
+    /// Whether what is typed is a secret.
+    pub(crate) hidden: bool,
+    /// Whether the program takes single keys, and so may show them by itself.
+    pub(crate) takes_keys: bool,
+    /// Since when, in milliseconds since 1970.
+    pub(crate) asked_at: u64,
+}
+
+/// What is to be typed, as it is written.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Entered {
+    /// A line, with Enter behind it.
+    Line(String),
+    /// The end of the file.
+    End,
 }
 
 /// How far a job is, in its own words.
@@ -282,4 +324,17 @@ pub struct Fragment {
     pub stream: Stream,
     /// What was written, byte for byte.
     pub bytes: Vec<u8>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_of_a_version_that_knew_no_terminals_has_none() {
+        let written = r#"{"command":{"shell":"true"},"directory":null,"environment":[],"stdin":"","timeout_ms":null,
+            "lifetime_ms":null,"grace_ms":0,"output_limit_bytes":4096}"#;
+        let read: Spec = serde_json::from_str(written).expect("it can still be read");
+        assert_eq!(read, Spec::of_line("true"));
+    }
 }

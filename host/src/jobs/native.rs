@@ -82,15 +82,33 @@ pub(crate) fn reset_signals() {
     }
 }
 
-/// Has the command start with default signals, and die with the supervisor where the system can do that.
-pub(crate) fn prepare_child(command: &mut Command, supervisor: Pid) {
-    // SAFETY: the closure runs in the child between fork and exec and calls only `signal`, `sigprocmask`,
-    // `prctl` and `getppid`, which are async-signal-safe; it allocates nothing and takes no lock.
-    unsafe { command.pre_exec(move || between_fork_and_exec(supervisor)) };
+/// What a command leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// A process group of its own in the supervisor's session, which has no terminal.
+    Group,
+    /// A session of its own, whose terminal is what it has as its standard input.
+    Session,
 }
 
-fn between_fork_and_exec(supervisor: Pid) -> io::Result<()> {
+/// Has the command start with default signals, lead what it is to lead, and die with the supervisor where the system can
+/// do that.
+pub(crate) fn prepare_child(command: &mut Command, supervisor: Pid, leads: Leads) {
+    if leads == Leads::Group {
+        command.process_group(0);
+    }
+    // SAFETY: the closure runs in the child between fork and exec and calls only `signal`, `sigprocmask`, `setsid`,
+    // `ioctl`, `prctl` and `getppid`, which are async-signal-safe; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(move || between_fork_and_exec(supervisor, leads)) };
+}
+
+fn between_fork_and_exec(supervisor: Pid, leads: Leads) -> io::Result<()> {
     reset_signals();
+    if leads == Leads::Session {
+        // The leader of a session leads its group, too.
+        rustix::process::setsid()?;
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+    }
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     // The supervisor may have died before the line above, and then no signal would ever come.

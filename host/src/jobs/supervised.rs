@@ -339,6 +339,7 @@ impl SupervisedJobs {
             last_output_at: usage.last_at,
             stopping: directory.stop_cause()?,
             questions: questions::open_ones(directory.dir())?,
+            prompt: questions::prompt(directory.dir())?,
             report: report::read(directory.dir())?,
         })
     }
@@ -413,6 +414,15 @@ impl Jobs for SupervisedJobs {
             None => Ok(()),
         });
         answered.map_err(|error| failure("answered", id, &error))
+    }
+
+    fn enter(&self, id: Uuid, key: &str, line: Option<&str>) -> Result<(), Failure> {
+        let found = self.find(id);
+        let entered = found.and_then(|found| match found {
+            Some(directory) => questions::enter(directory.dir(), key, line),
+            None => Ok(()),
+        });
+        entered.map_err(|error| failure("told what to type", id, &error))
     }
 
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {

@@ -52,6 +52,7 @@ impl Jobs for Undead {
             last_output_at: None,
             stopping: None,
             questions: Vec::new(),
+            prompt: None,
             report: None,
         }))
     }

@@ -214,6 +214,7 @@ pub(crate) fn shell(line: &str) -> Spec {
         directory: Some("/".to_owned()),
         environment: Vec::new(),
         stdin: String::new(),
+        interactive: false,
         timeout_ms: None,
         lifetime_ms: None,
         grace_ms: 500,

@@ -43,7 +43,7 @@ fn answer(lab: &Lab, id: Uuid, key: &str, text: &str) {
 }
 
 /// The files of the job's questions.
-fn files(lab: &Lab, id: Uuid) -> Vec<PathBuf> {
+pub(crate) fn files(lab: &Lab, id: Uuid) -> Vec<PathBuf> {
     let entries = fs::read_dir(lab.directory(id).join("questions"));
     let entries = entries.into_iter().flatten();
     entries

@@ -46,3 +46,9 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// How much of a value is shown in a reason: enough to see what is wrong, short enough for a line of a log.
 pub(crate) const SHOWN_CHARS: usize = 300;
+
+/// The longest text of a prompt, in characters.
+pub(crate) const PROMPT_CHARS_MAX: usize = 4_000;
+
+/// The longest line that is typed, in characters.
+pub(crate) const LINE_CHARS_MAX: usize = 1_000;

@@ -97,6 +97,10 @@ impl core::Jobs for CoreWorld {
         self.jobs.answer(named(id), key, answer).map_err(failure)
     }
 
+    fn enter(&mut self, id: &str, key: &str, line: Option<&str>) -> Result<(), core::Failure> {
+        self.jobs.enter(named(id), key, line).map_err(failure)
+    }
+
     fn read(
         &mut self,
         id: &str,
@@ -164,6 +168,7 @@ fn job_spec(spec: &core::JobSpec) -> host_jobs::Spec {
         directory: spec.directory.clone(),
         environment: spec.environment.clone(),
         stdin: spec.stdin.clone(),
+        interactive: spec.interactive,
         timeout_ms: spec.timeout_ms,
         lifetime_ms: spec.lifetime_ms,
         grace_ms: spec.grace_ms,
@@ -213,6 +218,7 @@ fn progress(progress: &host_jobs::Progress) -> core::Progress {
         last_output_at: progress.last_output_at,
         stopping: progress.stopping.map(stop_cause),
         questions: progress.questions.iter().map(question).collect(),
+        prompt: progress.prompt.as_ref().map(prompt),
         report: progress.report.as_ref().map(report),
     }
 }
@@ -222,6 +228,15 @@ fn question(question: &host_jobs::Question) -> core::Question {
         key: question.key.clone(),
         form: question.form.clone(),
         asked_at: question.asked_at,
+    }
+}
+
+fn prompt(prompt: &host_jobs::Prompt) -> core::Prompt {
+    core::Prompt {
+        key: prompt.key.clone(),
+        text: prompt.text.clone(),
+        hidden: prompt.hidden,
+        asked_at: prompt.asked_at,
     }
 }
 

@@ -92,6 +92,7 @@ impl Jobs for JobsByHand {
                 last_output_at: None,
                 stopping: None,
                 questions: Vec::new(),
+                prompt: None,
                 report: None,
             }));
         }

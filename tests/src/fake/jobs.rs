@@ -242,6 +242,7 @@ impl Job {
                     .filter(|(at, _)| *at <= now)
                     .map(|(_, cause)| cause),
                 questions: self.question(now).into_iter().collect(),
+                prompt: None,
                 report: None,
             });
         }

@@ -286,6 +286,7 @@ mod tests {
             directory: None,
             environment: vec![("NAME".to_owned(), "value".to_owned())],
             stdin: "given".to_owned(),
+            interactive: false,
             timeout_ms: None,
             lifetime_ms: None,
             grace_ms: 0,

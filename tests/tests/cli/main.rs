@@ -6,6 +6,7 @@ mod endings;
 mod help;
 mod inside;
 mod keys;
+mod prompts;
 mod questions;
 mod readme;
 mod unread;

@@ -27,7 +27,7 @@ fn start(dir: &TestDir, question: &str) -> String {
 }
 
 /// Waits for the end of the job, and gives its exit code and what it wrote.
-fn ended(dir: &TestDir, id: &str) -> (Value, String) {
+pub(super) fn ended(dir: &TestDir, id: &str) -> (Value, String) {
     until(PATIENCE, "the job to end", || {
         let task = show_json(dir, id);
         match task["status"].as_str() {
@@ -101,7 +101,7 @@ fn without_a_terminal_the_answer_has_to_be_given() {
 }
 
 /// A person at a terminal, who answers what a task asks.
-struct Person {
+pub(super) struct Person {
     script: Child,
     keyboard: ChildStdin,
     screen: Arc<Mutex<String>>,
@@ -109,7 +109,7 @@ struct Person {
 
 impl Person {
     /// One who is being asked.
-    fn asked(dir: &TestDir, id: &str) -> Self {
+    pub(super) fn asked(dir: &TestDir, id: &str) -> Self {
         // Ctrl-C is ignored where the test was started in the background of a script.
         let line = format!(
             "exec env --default-signal=INT '{}' --data-dir '{}' answer {id}",
@@ -142,18 +142,18 @@ impl Person {
         person
     }
 
-    fn screen(&self) -> String {
+    pub(super) fn screen(&self) -> String {
         self.screen.lock().expect("nothing panics").clone()
     }
 
-    fn sees(&self, words: &str) {
+    pub(super) fn sees(&self, words: &str) {
         until(PATIENCE, "the person to see it", || {
             let screen = self.screen();
             screen.contains(words).then_some(()).ok_or(screen)
         });
     }
 
-    fn types(&mut self, keys: &str) {
+    pub(super) fn types(&mut self, keys: &str) {
         let typed = self.keyboard.write_all(keys.as_bytes());
         typed.and_then(|()| self.keyboard.flush()).expect("it runs");
     }
@@ -168,7 +168,7 @@ impl Person {
     }
 
     /// The exit status, with 128 and its number for a signal, when the person has seen these last words.
-    fn leaves(mut self, words: &str) -> i32 {
+    pub(super) fn leaves(mut self, words: &str) -> i32 {
         let status = until(PATIENCE, "the program to end", || {
             let ended = self.script.try_wait().expect("it is ours");
             ended.ok_or_else(|| self.screen())

@@ -66,6 +66,10 @@ impl Jobs for Asking {
         self.jobs.answer(id, key, answer)
     }
 
+    fn enter(&self, id: Uuid, key: &str, line: Option<&str>) -> Result<(), Failure> {
+        self.jobs.enter(id, key, line)
+    }
+
     fn read(&self, id: Uuid, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
         self.jobs.read(id, offset, limit)
     }

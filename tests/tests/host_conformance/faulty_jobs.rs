@@ -101,10 +101,24 @@ enum Fault {
     KillsByItself,
     /// An answer is handed on by the host that took it, when somebody asks it about the job; one that is too long at once.
     AnswersLater,
+    /// That there is no terminal is some other error.
+    HidesLackOfTerminals,
+    /// No job has a terminal.
+    HasNoTerminals,
+    /// A line that is to be typed is thrown away.
+    TypesNothing,
+    /// A line that is too long is thrown away without a word.
+    LosesLongLines,
+    /// All prompts have one key.
+    ReusesPromptKeys,
+    /// No prompt is hidden.
+    ShowsSecrets,
+    /// A prompt is still told after its end.
+    KeepsPrompts,
 }
 
 /// Each fault, and the checks that have to find it.
-const FAULTS: [(Fault, &[&str]); 44] = [
+const FAULTS: [(Fault, &[&str]); 51] = [
     (Fault::AllowsSecondStart, &["jobs/once"]),
     (Fault::ForgetsEarlyStops, &["jobs/stopped-before-start"]),
     (Fault::TakesStatusForSignal, &["jobs/exit-status"]),
@@ -166,6 +180,13 @@ const FAULTS: [(Fault, &[&str]); 44] = [
     (Fault::RoundsReports, &["jobs/reports"]),
     (Fault::KillsByItself, &["jobs/stop-lasts"]),
     (Fault::AnswersLater, &["jobs/answer-lasts"]),
+    (Fault::HidesLackOfTerminals, &["jobs/interactive"]),
+    (Fault::HasNoTerminals, &["jobs/prompt"]),
+    (Fault::TypesNothing, &["jobs/prompt", "jobs/prompt-keys"]),
+    (Fault::LosesLongLines, &["jobs/prompt"]),
+    (Fault::ReusesPromptKeys, &["jobs/prompt-keys"]),
+    (Fault::ShowsSecrets, &["jobs/hidden-prompt"]),
+    (Fault::KeepsPrompts, &["jobs/prompt"]),
 ];
 
 /// Each fault, with one of the checks that have to find it.

@@ -41,6 +41,7 @@ fn native_offers() -> Vec<Need> {
         Need::Processes,
         Need::LastingJobs,
         Need::Questions,
+        Need::Terminals,
     ];
     if cfg!(target_os = "linux") {
         offers.push(Need::Descendants);

@@ -17,7 +17,7 @@ use crate::text::echoed;
 use crate::tool::catalogue::Catalogue;
 
 /// All that can be in a configuration, as it is listed to who used another name.
-const MEMBERS: [&str; 13] = [
+const MEMBERS: [&str; 14] = [
     "syncLimitMs",
     "directLimitMs",
     "graceMs",
@@ -25,6 +25,7 @@ const MEMBERS: [&str; 13] = [
     "showCommand",
     "answerCommand",
     "runCommand",
+    "terminals",
     "confirm",
     "workingDirectory",
     "baseDirectory",
@@ -61,7 +62,7 @@ pub(crate) struct Config {
     pub(crate) working_directory: Option<String>,
     /// `confirm`: which commands a person has to confirm; none by default.
     pub(crate) confirm: Rules,
-    /// `run` and `tools`: what can be called. Shared, as a server is cloned and the tools are not.
+    /// `run`, `tools` and `terminals`: what can be called. Shared, as a server is cloned and the tools are not.
     pub(crate) catalogue: Arc<Catalogue>,
 }
 

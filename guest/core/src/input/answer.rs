@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::form::{Fields, Form, Subject};
+use super::form::{Fields, Form, LINE, Subject};
 use super::limits::ANSWER_BYTES;
 use crate::json::repeated;
 use crate::text::echoed;
@@ -43,6 +43,28 @@ enum Action {
 /// # Errors
 /// Why it does not fit, in words.
 pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> {
+    let answer = checked(form, answer)?;
+    let text = serde_json::to_string(&answer)
+        .expect("strings, numbers and lists of strings, whose serializers do not fail");
+    if text.len() > ANSWER_BYTES {
+        return Err(format!("it may have {ANSWER_BYTES} bytes"));
+    }
+    Ok(text)
+}
+
+/// A client's answer to a form of [`Form::line`] as the line that is to be typed; `None` for the end of the file, which is
+/// what somebody types who gives up.
+///
+/// # Errors
+/// Why it does not fit, in words.
+pub(crate) fn typed(form: &Form, answer: &RawValue) -> Result<Option<String>, String> {
+    let content = checked(form, answer)?.content;
+    let line = content.and_then(|mut content| content.remove(LINE));
+    let line = line.map(|line| serde_json::from_str(line.get()));
+    line.transpose().map_err(|_| NO_ANSWER.to_owned())
+}
+
+fn checked(form: &Form, answer: &RawValue) -> Result<Answer, String> {
     // serde's derived code would take an array for a struct.
     let is_object = answer.get().starts_with('{');
     let given: Option<Given<'_>> = serde_json::from_str(answer.get())
@@ -63,12 +85,7 @@ pub(crate) fn fitting(form: &Form, answer: &RawValue) -> Result<String, String> 
         // Nothing was typed, whatever a client sends with it.
         (Action::Accept, Subject::Url(_)) | (Action::Decline | Action::Cancel, _) => None,
     };
-    let text = serde_json::to_string(&Answer { action, content })
-        .expect("strings, numbers and lists of strings, whose serializers do not fail");
-    if text.len() > ANSWER_BYTES {
-        return Err(format!("it may have {ANSWER_BYTES} bytes"));
-    }
-    Ok(text)
+    Ok(Answer { action, content })
 }
 
 /// The value of each field that has one. `null` counts as none, as some clients write it for what was left empty.

@@ -2,15 +2,20 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::form::{Form, Mode};
-use super::limits::QUESTIONS;
-use crate::imports::Progress;
+use super::form::{Form, Mode, shown};
+use super::limits::{MESSAGE_CHARS, QUESTIONS};
+use crate::imports::{Progress, Prompt};
+
+/// What is asked where the job has written nothing that would say it.
+const NO_PROMPT: &str = "The command waits for something to be typed into its terminal";
 
 /// What a job asks and nobody has answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// What can be asked, oldest first.
+    /// What can be asked, oldest first; what is to be typed into a terminal last.
     pub(crate) open: Vec<Open>,
+    /// What is shown before a secret that the job waits for: no client is asked for it, and none can give it.
+    pub(crate) secret: Option<String>,
     /// How many there are that make no sense.
     pub(crate) unreadable: usize,
 }
@@ -51,7 +56,25 @@ impl Asked {
                 None => asked.unreadable += 1,
             }
         }
+        if let Some(prompt) = &progress.prompt {
+            asked.add(prompt);
+        }
         asked
+    }
+
+    fn add(&mut self, prompt: &Prompt) {
+        let mut text = shown(&prompt.text);
+        if text.is_empty() || text.chars().count() > MESSAGE_CHARS {
+            NO_PROMPT.clone_into(&mut text);
+        }
+        if prompt.hidden {
+            self.secret = Some(text);
+            return;
+        }
+        self.open.push(Open {
+            key: prompt.key.clone(),
+            form: Form::line(text),
+        });
     }
 
     /// The questions that a client with these modes can ask, and the others.

@@ -101,6 +101,21 @@ impl Field {
         }
     }
 
+    /// A line of at most `most` characters, maybe none, that is typed into a terminal.
+    pub(super) fn line(most: u64) -> Self {
+        let description = "typed into the command's terminal, with Enter behind it; who declines types the end of file (Ctrl-D)";
+        Self {
+            title: None,
+            description: Some(description.to_owned()),
+            kind: Kind::Text(Text {
+                min_length: Some(0),
+                max_length: Some(most),
+                format: None,
+                default: None,
+            }),
+        }
+    }
+
     /// The value of an answer in its one form; `None` where it does not fit.
     pub(super) fn fit(&self, value: &Value) -> Option<Value> {
         match (&self.kind, value) {

@@ -8,8 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::field::{Field, RawField};
 use super::format::is_page;
-use super::limits::{FIELDS, FORM_BYTES, MESSAGE_CHARS, NAME_CHARS, URL_CHARS};
+use super::limits::{FIELDS, FORM_BYTES, MESSAGE_CHARS, NAME_CHARS, TYPED_CHARS, URL_CHARS};
 use crate::text::{is_hidden, visible};
+
+/// The field with what is to be typed into a terminal.
+pub(super) const LINE: &str = "answer";
 
 /// Something that a person is asked. Serialized, it is the parameters of `elicitation/create`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -74,8 +77,7 @@ impl Form {
             return None;
         }
         let raw: RawForm = serde_json::from_str(text).ok()?;
-        let lines: Vec<String> = raw.message.lines().map(visible).collect();
-        let message = lines.join("\n").trim().to_owned();
+        let message = shown(&raw.message);
         if message.is_empty() || message.chars().count() > MESSAGE_CHARS {
             return None;
         }
@@ -103,6 +105,19 @@ impl Form {
         }
     }
 
+    /// A form for the line that is to be typed into a terminal which shows this last.
+    pub(crate) fn line(shown: String) -> Self {
+        let fields = Fields {
+            fields: vec![(LINE.to_owned(), Field::line(TYPED_CHARS))],
+            required: vec![LINE.to_owned()],
+        };
+        Self {
+            mode: Mode::Form,
+            message: shown,
+            subject: Subject::RequestedSchema(fields),
+        }
+    }
+
     /// The same form, where a line about it comes first.
     pub(crate) fn preceded_by(self, line: &str) -> Self {
         Self {
@@ -125,6 +140,12 @@ impl Form {
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
+}
+
+/// What a person reads of a text of several lines, maybe.
+pub(super) fn shown(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(visible).collect();
+    lines.join("\n").trim().to_owned()
 }
 
 fn is_address(url: &str) -> bool {

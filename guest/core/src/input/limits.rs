@@ -21,5 +21,8 @@ pub(super) const NAME_CHARS: usize = 100;
 /// How long the address of a page may be, in characters: what browsers are sure to take.
 pub(super) const URL_CHARS: usize = 2_000;
 
+/// How long a line may be that is typed into a terminal, in characters; from the contract of `jobs`.
+pub(super) const TYPED_CHARS: u64 = 1_000;
+
 /// How many of the values to choose from are named to who gave another one.
 pub(super) const NAMED: usize = 10;

@@ -15,6 +15,6 @@ mod format;
 mod limits;
 mod number;
 
-pub(crate) use answer::fitting;
+pub(crate) use answer::{fitting, typed};
 pub(crate) use asked::{Asked, Modes, Open, Requests};
 pub(crate) use form::Form;

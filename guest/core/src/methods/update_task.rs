@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::task_request::{acknowledged, task_id};
 use crate::imports::{JobState, World};
-use crate::input::{Asked, fitting};
+use crate::input::{Asked, Open, fitting, typed};
 use crate::outcome::{Context, Outcome};
 use crate::rpc::members::{entries, object, present};
 use crate::rpc::{Request, RpcError};
@@ -56,12 +56,21 @@ fn answer(
         return Ok(());
     };
     let mut unfit = None;
-    for question in Asked::by(&progress).open {
-        let answer = answers.get(&question.key);
-        match answer.map(|answer| fitting(&question.form, answer)) {
-            Some(Ok(fitting)) => world.answer(id.as_str(), &question.key, &fitting)?,
-            Some(Err(why)) => unfit = Some((question.key, why)),
-            None => {}
+    for Open { key, form } in Asked::by(&progress).open {
+        let Some(answer) = answers.get(&key) else {
+            continue;
+        };
+        let is_typed = progress.prompt.as_ref().is_some_and(|it| it.key == key);
+        let fit = if is_typed {
+            let line = typed(&form, answer);
+            line.map(|line| world.enter(id.as_str(), &key, line.as_deref()))
+        } else {
+            let answer = fitting(&form, answer);
+            answer.map(|answer| world.answer(id.as_str(), &key, &answer))
+        };
+        match fit {
+            Ok(passed_on) => passed_on?,
+            Err(why) => unfit = Some((key, why)),
         }
     }
     // Only the last one stays, and each commit takes its time.

@@ -37,6 +37,7 @@ pub(crate) fn view(
     let asked = Asked::by(progress);
     let unreadable = asked.unreadable;
     let misfit = misfit(world, id, &asked);
+    let secret = secret(id, &asked, viewer.answer_command);
     let (requests, others) = asked.split(viewer.modes);
     let mut parts = Vec::new();
     if !requests.0.is_empty() {
@@ -45,6 +46,7 @@ pub(crate) fn view(
     if !others.is_empty() {
         parts.push(unasked(id, &others, viewer.answer_command));
     }
+    parts.extend(secret);
     if parts.is_empty() {
         parts.push(status_message::working(world, id, progress));
     } else {
@@ -79,7 +81,25 @@ pub(crate) fn told(
     answer_command: Option<&str>,
 ) -> Option<String> {
     let asked = Asked::by(progress);
-    (!asked.open.is_empty()).then(|| unasked(id, &asked.open, answer_command))
+    let open = (!asked.open.is_empty()).then(|| unasked(id, &asked.open, answer_command));
+    let secret = secret(id, &asked, answer_command);
+    let told: Vec<String> = open.into_iter().chain(secret).collect();
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// That a job waits for a secret, of which no client is asked, and how a person gives it; `None` where it waits for none.
+fn secret(id: &TaskId, asked: &Asked, answer_command: Option<&str>) -> Option<String> {
+    let shown = in_one_line(asked.secret.as_ref()?);
+    let how = match answer_command {
+        Some(command) => {
+            let id = id.as_str();
+            format!(
+                "a person types it in a terminal by `{command} {id}`, and no client is asked for it"
+            )
+        }
+        None => "no client is asked for it, so the task can only be cancelled".to_owned(),
+    };
+    Some(format!("waits for a secret: {shown}; {how}"))
 }
 
 /// That a person has to answer in another way, and in which.
@@ -114,9 +134,13 @@ fn listed(questions: &[Open]) -> String {
     let oldest = questions
         .first()
         .map_or("", |question| question.form.message());
-    let oldest = shorten(&oldest.replace(is_hidden, " "), SHOWN_CHARS);
+    let oldest = in_one_line(oldest);
     match questions.len() {
         0 | 1 => oldest,
         number => format!("{oldest} (and {} more)", number - 1),
     }
+}
+
+fn in_one_line(message: &str) -> String {
+    shorten(&message.replace(is_hidden, " "), SHOWN_CHARS)
 }

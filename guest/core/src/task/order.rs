@@ -54,6 +54,7 @@ impl Order {
                     .or_else(|| config.working_directory.clone()),
                 environment: arguments.environment,
                 stdin: arguments.stdin,
+                interactive: arguments.interactive,
                 timeout_ms: arguments.timeout_ms,
                 // So that the supervisor stops the job in time even where no server runs then.
                 lifetime_ms: arguments.ttl_ms,

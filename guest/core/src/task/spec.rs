@@ -14,6 +14,9 @@ pub(crate) struct StoredSpec {
     directory: Option<String>,
     environment: Vec<(String, String)>,
     stdin: String,
+    /// Left out where it is false: so did servers that knew no terminals.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    interactive: bool,
     timeout_ms: Option<u64>,
     lifetime_ms: Option<u64>,
     grace_ms: u64,
@@ -53,6 +56,7 @@ pub(crate) fn differences(one: &JobSpec, other: &JobSpec) -> Vec<&'static str> {
         directory,
         environment,
         stdin,
+        interactive,
         timeout_ms,
         lifetime_ms,
         grace_ms: _,
@@ -66,6 +70,7 @@ pub(crate) fn differences(one: &JobSpec, other: &JobSpec) -> Vec<&'static str> {
         ("cwd", *directory == other.directory),
         ("env", *environment == other.environment),
         ("stdin", *stdin == other.stdin),
+        ("interactive", *interactive == other.interactive),
         ("timeoutSeconds", *timeout_ms == other.timeout_ms),
         ("ttlSeconds", *lifetime_ms == other.lifetime_ms),
     ];
@@ -104,6 +109,7 @@ impl From<JobSpec> for StoredSpec {
             directory: spec.directory,
             environment: spec.environment,
             stdin: spec.stdin,
+            interactive: spec.interactive,
             timeout_ms: spec.timeout_ms,
             lifetime_ms: spec.lifetime_ms,
             grace_ms: spec.grace_ms,
@@ -122,6 +128,7 @@ impl From<StoredSpec> for JobSpec {
             directory: stored.directory,
             environment: stored.environment,
             stdin: stored.stdin,
+            interactive: stored.interactive,
             timeout_ms: stored.timeout_ms,
             lifetime_ms: stored.lifetime_ms,
             grace_ms: stored.grace_ms,

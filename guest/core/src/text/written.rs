@@ -107,6 +107,10 @@ impl Jobs for Written {
         unreachable!("output is shown without answering anything")
     }
 
+    fn enter(&mut self, _id: &str, _key: &str, _line: Option<&str>) -> Result<(), Failure> {
+        unreachable!("output is shown without typing anything")
+    }
+
     fn forget(&mut self, _id: &str) -> Result<(), Failure> {
         unreachable!("output is shown without deleting anything")
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Mode;
 use super::configured::{Tool, Verbatim};
 use super::run::{self, Policy};
+use super::{Mode, Terminals};
 use crate::config::{ConfigError, Members, Node};
 
 /// What can be called.
@@ -47,25 +47,26 @@ struct WrittenTool<'a> {
 }
 
 impl Catalogue {
-    /// Reads `run`, `tools`, `baseDirectory` and `configurationFile`; `text` is the whole configuration as it was
-    /// written.
+    /// Reads `run`, `tools`, `terminals`, `baseDirectory` and `configurationFile`; `text` is the whole configuration
+    /// as it was written.
     ///
     /// # Errors
     /// Where something in them is wrong.
     pub(crate) fn read(members: &Members<'_>, text: &str) -> Result<Self, ConfigError> {
         let base = members.optional("baseDirectory", Node::absolute_path)?;
         let file = members.optional("configurationFile", Node::line)?;
+        let terminals = Terminals::read(members)?;
         let run = match members.get("run") {
             None => Some(Policy::default()),
             Some(node) => Policy::read(&node, base, file)?,
         };
         let mut catalogue = Self {
-            run,
+            run: run.map(|policy| policy.with(terminals)),
             tools: Vec::new(),
             places: BTreeMap::new(),
         };
         if let Some(node) = members.get("tools") {
-            catalogue.read_tools(&node, text, base)?;
+            catalogue.read_tools(&node, text, (base, terminals))?;
         }
         Ok(catalogue)
     }
@@ -74,7 +75,7 @@ impl Catalogue {
         &mut self,
         node: &Node<'_>,
         text: &str,
-        base: Option<&str>,
+        (base, terminals): (Option<&str>, Terminals),
     ) -> Result<(), ConfigError> {
         // It was read as JSON before; what is no table is refused below, with its place.
         let written: Option<Written<'_>> = serde_json::from_str(text).ok();
@@ -87,6 +88,12 @@ impl Catalogue {
                 output: tool.output_schema,
             });
             let tool = Tool::read(node, verbatim.unwrap_or_default(), base)?;
+            if terminals == Terminals::Lacking && tool.is_interactive() {
+                return Err(node.error_below(
+                    "/interactive",
+                    "needs a terminal, which this host does not have",
+                ));
+            }
             if self.run.is_some() && tool.name == "run" {
                 return Err(
                     node.error_below("/name", "is taken: the tool `run` is not switched off")

@@ -15,6 +15,7 @@ mod user_arguments;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use crate::config::{ConfigError, Members, Node};
 use crate::imports::{Failure, JobOutcome, Jobs};
 use crate::wording::About;
 use configured::Recorded;
@@ -65,6 +66,29 @@ impl Wanted {
             output_limit_bytes: None,
             tool: None,
         }
+    }
+}
+
+/// Whether the host gives an interactive job a terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Terminals {
+    /// It refuses such a job.
+    #[default]
+    Lacking,
+    /// It does.
+    There,
+}
+
+impl Terminals {
+    /// Reads `terminals` of the configuration.
+    ///
+    /// # Errors
+    /// Where it is neither true nor false.
+    pub(crate) fn read(members: &Members<'_>) -> Result<Self, ConfigError> {
+        Ok(match members.optional("terminals", Node::switch)? {
+            Some(true) => Self::There,
+            Some(false) | None => Self::Lacking,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 /// A function that the core imports and that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Import {
-    /// Of the jobs.
+    /// Of the jobs, as `enter` is, which fails in the same way.
     Answer,
     /// Of the store.
     Commit,

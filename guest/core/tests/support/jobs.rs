@@ -3,14 +3,15 @@
 //! A command is steps separated by `;`: `sleep SECONDS`, `echo TEXT`, `exit CODE`, `kill SIGNAL` (ends by
 //! it), `lose` (its supervisor is killed), `trap` (from here on it takes `STOP_MS` to end when it is
 //! stopped), `never` (cannot be executed), `ask NAMES` (asks what [`form`] has under each of these names, under the
-//! keys `q1`, `q2` and so on, and writes each answer), `report PERCENT TEXT` (says so of itself). Whatever else stands
+//! keys `q1`, `q2` and so on, and writes each answer), `report PERCENT TEXT` (says so of itself), `type TEXT` (shows this
+//! at its terminal under the keys `p1`, `p2` and so on, and writes what is typed then), `secret TEXT` (the same, for a secret). Whatever else stands
 //! there takes no time. The directory `/missing` does not exist.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use backburner_core::imports::{
-    Command, End, Failure, Fragment, JobOutcome, JobSpec, JobState, Loss, Progress, Question,
-    Report, StartError, StartErrorKind, StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, JobOutcome, JobSpec, JobState, Loss, Progress, Prompt,
+    Question, Report, StartError, StartErrorKind, StopCause, StopReason, Stream,
 };
 
 /// How long a job with `trap` takes to end when it is stopped, in milliseconds.
@@ -49,6 +50,8 @@ struct Run {
     reports: Vec<Report>,
     /// The open questions; while there are any, the job waits.
     questions: Vec<Question>,
+    /// What it waits to be typed; meanwhile it waits, too.
+    prompt: Option<Prompt>,
     asked: u32,
     /// What it does when it does not wait any more.
     steps: VecDeque<String>,
@@ -112,6 +115,7 @@ impl FakeJobs {
             run.end = End::Lost(Loss::Supervisor);
             run.ends_at = now;
             run.questions.clear();
+            run.prompt = None;
             run.stop = None;
         }
     }
@@ -162,6 +166,13 @@ impl FakeJobs {
     pub(crate) fn answer(&mut self, now: u64, id: &str, key: &str, answer: &str) {
         if let Some(Job::Started(run)) = self.known.get_mut(id) {
             run.answer(now, key, answer);
+        }
+    }
+
+    /// As [`backburner_core::imports::Jobs::enter`], at `now`.
+    pub(crate) fn enter(&mut self, now: u64, id: &str, key: &str, line: Option<&str>) {
+        if let Some(Job::Started(run)) = self.known.get_mut(id) {
+            run.enter(now, key, line);
         }
     }
 
@@ -265,6 +276,7 @@ impl Run {
             output: Vec::new(),
             reports: Vec::new(),
             questions: Vec::new(),
+            prompt: None,
             asked: 0,
             steps: line.split(';').map(|step| step.trim().to_owned()).collect(),
             stop: None,
@@ -275,7 +287,7 @@ impl Run {
 
     /// Does what is left to do, up to the next question.
     fn go_on(&mut self) {
-        while self.questions.is_empty() {
+        while !self.waits() {
             match self.steps.pop_front() {
                 Some(step) if self.step(&step) => {}
                 _ => return,
@@ -295,6 +307,33 @@ impl Run {
         }
     }
 
+    fn waits(&self) -> bool {
+        !self.questions.is_empty() || self.prompt.is_some()
+    }
+
+    /// Waits at its terminal, as soon as the job is so far.
+    fn wait_for_line(&mut self, text: &str, hidden: bool) {
+        self.asked += 1;
+        self.prompt = Some(Prompt {
+            key: format!("p{}", self.asked),
+            text: text.replace("\\n", "\n"),
+            hidden,
+            asked_at: self.ends_at,
+        });
+    }
+
+    fn enter(&mut self, now: u64, key: &str, line: Option<&str>) {
+        let is_running = matches!(self.state(now), JobState::Running(_));
+        let is_open =
+            |prompt: &&Prompt| prompt.key == key && !prompt.hidden && prompt.asked_at <= now;
+        if is_running && self.prompt.as_ref().is_some_and(|it| is_open(&it)) {
+            self.prompt = None;
+            self.output.push((now, format!("{key} {line:?}\n")));
+            self.ends_at = now;
+            self.go_on();
+        }
+    }
+
     /// The questions that are open at `now`.
     fn open(&self, now: u64) -> Vec<Question> {
         let asked = self.questions.iter().filter(|it| it.asked_at <= now);
@@ -309,7 +348,7 @@ impl Run {
         }
         self.questions.retain(|question| question.key != key);
         self.output.push((now, format!("{key} {answer}\n")));
-        if self.questions.is_empty() {
+        if !self.waits() {
             self.ends_at = now;
             self.go_on();
         }
@@ -317,11 +356,7 @@ impl Run {
 
     /// When it ends if nobody stops it; never where it waits.
     fn end_at(&self) -> u64 {
-        if self.questions.is_empty() {
-            self.ends_at
-        } else {
-            u64::MAX
-        }
+        if self.waits() { u64::MAX } else { self.ends_at }
     }
 
     /// Adds a step; false where the job ends with it.
@@ -335,6 +370,8 @@ impl Run {
             }
             "echo" => self.output.push((self.ends_at, format!("{rest}\n"))),
             "ask" => self.ask(rest),
+            "type" => self.wait_for_line(rest, false),
+            "secret" => self.wait_for_line(rest, true),
             "report" => {
                 let (percent, text) = rest.split_once(' ').unwrap_or((rest, ""));
                 self.reports.push(Report {
@@ -415,6 +452,7 @@ impl Run {
                 .filter(|(at, _)| *at <= now)
                 .map(|(_, cause)| cause),
             questions: self.open(now),
+            prompt: self.prompt.clone().filter(|it| it.asked_at <= now),
             report: self.reports.iter().rev().find(|it| it.at <= now).cloned(),
         })
     }

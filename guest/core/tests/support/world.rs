@@ -173,6 +173,13 @@ impl Jobs for FakeWorld {
         })
     }
 
+    fn enter(&mut self, id: &str, key: &str, line: Option<&str>) -> Result<(), Failure> {
+        self.jobs_call(Import::Answer, |jobs, now| {
+            jobs.enter(now, id, key, line);
+            Ok(())
+        })
+    }
+
     fn read(&mut self, id: &str, offset: u64, limit: u32) -> Result<Vec<Fragment>, Failure> {
         self.jobs_call(Import::Read, |jobs, now| {
             Ok(jobs.read(now, id, offset, limit))

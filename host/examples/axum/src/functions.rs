@@ -99,6 +99,10 @@ impl FunctionJobs {
 
     /// The function that runs a job, and what it is given.
     fn look_up(&self, spec: &Spec) -> Result<(Function, Call), StartError> {
+        if spec.interactive {
+            let why = "a function has no terminal; leave out `interactive`";
+            return Err(StartError::BadSpec(why.to_owned()));
+        }
         let (function, arguments) = match &self.functions {
             Functions::Named(functions) => named(functions, spec)?,
             Functions::One(shell) => (*shell, for_shell(spec)?),

@@ -124,6 +124,7 @@ impl Job {
             last_output_at: output.last_at(),
             stopping: *self.stop.borrow(),
             questions: self.asked(),
+            prompt: None,
             report: None,
         })
     }

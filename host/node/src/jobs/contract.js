@@ -20,11 +20,14 @@ export const noDirectory = (path) =>
   startError('bad-directory', `the directory ${path} does not exist; create it or name another one`);
 
 /**
- * Refuses a command or variables that no job can be given.
+ * Refuses a command or variables that no job can be given, and a terminal.
  *
  * @param {Spec} spec
  */
-export function checkSpec({ command, environment }) {
+export function checkSpec({ command, environment, interactive }) {
+  if (interactive) {
+    throw badSpec('this host has no terminals; leave out `interactive`, and give the command what it asks by `stdin`');
+  }
   const words = command.tag === 'shell' ? [command.val] : command.val;
   if (words.some((word) => word.includes('\0'))) {
     throw badSpec('a command cannot contain a NUL character; remove it');

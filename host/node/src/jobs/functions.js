@@ -161,7 +161,7 @@ class Job {
 
   /** A job that never will be started. @param {wit.StopReason} reason */
   static neverStarted(reason) {
-    const job = new Job({ command: { tag: 'shell', val: '' }, environment: [], stdin: '', graceMs: 0n, outputLimitBytes: 0n });
+    const job = new Job({ command: { tag: 'shell', val: '' }, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 0n });
     job.#stopping = reason;
     job.#conclude({ tag: 'lost', val: { kind: 'never-started' } });
     return job;

@@ -75,7 +75,7 @@ pub(crate) fn look(pid: i32) -> io::Result<Option<Seen>> {
 
 /// What the system says of a process; `None` where that has ended, or is hidden since it is another user's. Any other
 /// error, say for want of a descriptor or of memory, says nothing of it.
-fn told<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(super) fn told<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(told) => Ok(Some(told)),
         Err(error) if is_end(&error) || error.kind() == ErrorKind::PermissionDenied => Ok(None),

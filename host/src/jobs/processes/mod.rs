@@ -16,10 +16,23 @@ mod system;
 #[path = "portable.rs"]
 mod system;
 
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod waiting;
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+#[path = "unseen.rs"]
+mod waiting;
+
 pub(crate) use newcomers::{Glance, Newcomers, Turn};
 pub(crate) use system::{
     all, are_listed, command_line, glance, look, namespace, newest, recognize, signal, supervises,
 };
+pub(crate) use waiting::wait_for_terminal;
 
 /// A process as it was seen at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +69,35 @@ pub(crate) enum Stage {
     Zombie,
     /// Something that is the kernel's own, and has no memory.
     Kernel,
+}
+
+/// A terminal, as the system knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Device {
+    /// Its number.
+    pub(crate) number: rustix::fs::Dev,
+    /// The number of the file system that it is in: there are several with terminals of the same numbers.
+    pub(crate) of: rustix::fs::Dev,
+}
+
+/// What the job of this supervisor is seen to do at its terminal. The greater one of two is what counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(
+    not(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
+    expect(dead_code, reason = "nobody sees there what a process waits for")
+)]
+pub(crate) enum Wait {
+    /// None of its processes waits for what is typed.
+    Elsewhere,
+    /// Nobody can see whether one does.
+    Unseen,
+    /// One of them waits for what is typed or for something else.
+    Watches,
+    /// One of them reads what is typed, and does nothing meanwhile.
+    Reads,
 }
 
 /// Every process below `root` that has not ended.

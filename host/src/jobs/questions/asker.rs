@@ -1,4 +1,4 @@
-//! A process of the job that asks, and waits for the answer.
+//! Who asks and waits for the answer: a process of the job, or the supervisor of one that waits at its terminal.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::AsFd as _;
+use rustix::fd::{AsFd as _, BorrowedFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::prompts::NO_SECRET;
 use super::{QUESTIONS, Questions, draft, is_key};
-use crate::jobs::directory::encode;
-use crate::jobs::limits::{FORM_BYTES, OPEN_QUESTIONS, QUESTION_STALE_NS};
-use crate::jobs::model::QuestionRecord;
+use crate::jobs::directory::{encode, readable};
+use crate::jobs::limits::{FORM_BYTES, OPEN_QUESTIONS, QUESTION_STALE_NS, SECRET_BYTES};
+use crate::jobs::model::{Entered, PromptRecord, QuestionRecord};
 use crate::jobs::{clock, files, native};
 
 /// How many characters a key has: as many as the greatest time takes, so that keys sort as times do.
@@ -40,21 +41,32 @@ impl Asker {
             );
             return Err(io::Error::new(ErrorKind::InvalidInput, detail));
         }
-        let questions = make(job)?;
-        questions.tidy()?;
-        if questions.open_ones()?.len() >= OPEN_QUESTIONS {
+        let asker = Self::listen(job)?;
+        if asker.questions.open_ones()?.len() >= OPEN_QUESTIONS {
             let detail = format!(
                 "this job asks {OPEN_QUESTIONS} other questions: wait until one of them is answered"
             );
             return Err(io::Error::other(detail));
         }
-        let asker = Self::listen(questions)?;
-        asker.publish(form)?;
+        let asked_at = crate::clock::now_ms();
+        asker.publish("asked", &encode(QuestionRecord { form, asked_at })?)?;
+        Ok(asker)
+    }
+
+    /// Tells that the job in this directory waits at its terminal.
+    ///
+    /// # Errors
+    /// Where that cannot be written.
+    pub(in crate::jobs) fn prompt(job: &Dir, record: &PromptRecord) -> io::Result<Self> {
+        let asker = Self::listen(job)?;
+        asker.publish("prompt", &encode(record)?)?;
         Ok(asker)
     }
 
     /// Takes a key that nobody has.
-    fn listen(questions: Questions) -> io::Result<Self> {
+    fn listen(job: &Dir) -> io::Result<Self> {
+        let questions = make(job)?;
+        questions.tidy()?;
         loop {
             let key = key(clock::monotonic_ns());
             let name = format!("{key}.wake");
@@ -74,18 +86,53 @@ impl Asker {
         }
     }
 
-    fn publish(&self, form: String) -> io::Result<()> {
+    fn publish(&self, what: &str, record: &[u8]) -> io::Result<()> {
         let dir = &self.questions.dir;
         let draft = draft(&self.key);
-        let asked_at = crate::clock::now_ms();
         let published = files::create(dir, &draft).and_then(|mut file| {
-            file.write_all(&encode(QuestionRecord { form, asked_at })?)?;
-            dir.rename(&draft, dir, format!("{}.asked", self.key))
+            file.write_all(record)?;
+            dir.rename(&draft, dir, format!("{}.{what}", self.key))
         });
         if published.is_err() {
             files::remove(dir, &draft)?;
         }
         published
+    }
+
+    /// What becomes readable when there may be an answer.
+    pub(in crate::jobs) fn waker(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+
+    /// What is to be typed; `None` where nobody has said that yet.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or somebody damaged it.
+    pub(in crate::jobs) fn entered(&self) -> io::Result<Option<Entered>> {
+        self.take_wakes()?;
+        self.questions.answer_by(&self.key, readable)
+    }
+
+    /// The secret that is to be typed; `None` where nobody has told one yet.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or what came is none.
+    pub(in crate::jobs) fn secret(&self) -> io::Result<Option<Entered>> {
+        let mut bytes = [0; SECRET_BYTES];
+        let taken = match rustix::io::read(&self.wake, &mut bytes) {
+            Ok(taken) => &bytes[..taken],
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if taken == NO_SECRET {
+            return Ok(Some(Entered::End));
+        }
+        // Of two that came at once the first one stays.
+        let line = taken.split(|byte| *byte == b'\n').next();
+        let line = line.filter(|line| line.len() < taken.len());
+        let line = line.and_then(|line| std::str::from_utf8(line).ok());
+        let line = line.ok_or(ErrorKind::InvalidData)?;
+        Ok(Some(Entered::Line(line.to_owned())))
     }
 
     /// Waits for the answer, woken and not polling; `None` where the deadline came first.
@@ -113,6 +160,10 @@ impl Asker {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+        self.take_wakes()
+    }
+
+    fn take_wakes(&self) -> io::Result<()> {
         match rustix::io::read(&self.wake, &mut [0; 64]) {
             Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -122,7 +173,7 @@ impl Asker {
     /// Answers the question itself, as nobody else has. Gives the answer in force, which is another one where somebody
     /// was quicker.
     pub(crate) fn conclude(&self, answer: &str) -> io::Result<String> {
-        let concluded = self.questions.conclude(&self.key, answer);
+        let concluded = encode(answer).and_then(|text| self.questions.conclude(&self.key, &text));
         if concluded.is_err() {
             // On a full disk nobody else can answer it either.
             self.withdraw("asked")?;
@@ -139,7 +190,7 @@ impl Asker {
 impl Drop for Asker {
     fn drop(&mut self) {
         // In this order: nobody may find it asked and not answered. What stays is deleted by another asker.
-        for what in ["asked", "wake", "answer"] {
+        for what in ["asked", "prompt", "wake", "answer"] {
             let _stays = self.withdraw(what);
         }
     }

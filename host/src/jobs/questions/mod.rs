@@ -3,19 +3,24 @@
 //! | name | what it is |
 //! |---|---|
 //! | `KEY.asked` | what is asked, and since when |
-//! | `KEY.wake` | a FIFO that the asker reads as long as it lives; a byte in it makes it look for an answer |
-//! | `KEY.answer` | the answer; the first one stays |
+//! | `KEY.prompt` | instead of that: what the job's terminal shows while it waits there, and since when |
+//! | `KEY.wake` | a FIFO that the asker reads as long as it lives; a byte in it makes it look for an answer. Of a hidden prompt a line in it is the answer itself, which then is in no file |
+//! | `KEY.answer` | the answer, or what is to be typed; the first one stays |
 //! | `KEY.draft…` | something unfinished |
 //!
 //! A question is open as long as it is asked, not answered, and its asker lives: that is the FIFO, and never a process
-//! id. No server and no supervisor has a part in it. A key is the time at which the asker came, of the clock of this
-//! boot: a job does not outlive the boot, so no key comes twice.
+//! id. No server has a part in it, and a supervisor only where it is the asker: of what its job waits for at the terminal.
+//! A key is the time at which the asker came, of the clock of this boot: a job does not outlive the boot, so no key comes
+//! twice.
 //!
 //! Knows nothing of what is asked.
 
 mod asker;
+mod prompts;
 
 pub(crate) use asker::Asker;
+pub(crate) use prompts::HiddenPrompt;
+pub(super) use prompts::{enter, hidden_prompt, prompt, tell_secret};
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -83,7 +88,7 @@ impl Questions {
 
     fn open_ones(&self) -> io::Result<Vec<Question>> {
         let mut open = Vec::new();
-        for key in self.keys()? {
+        for key in self.keys("asked")? {
             if open.len() == OPEN_QUESTIONS {
                 break;
             }
@@ -92,13 +97,14 @@ impl Questions {
         Ok(open)
     }
 
-    /// The keys of what was asked, in the order of their times.
-    fn keys(&self) -> io::Result<Vec<String>> {
+    /// The keys of what was asked in this way, in the order of their times.
+    fn keys(&self, what: &str) -> io::Result<Vec<String>> {
         let mut keys = Vec::new();
         for entry in self.dir.entries()?.take(QUESTION_FILES) {
             let name = entry?.file_name();
-            let key = name.to_str().and_then(|name| name.strip_suffix(".asked"));
-            keys.extend(key.filter(|key| is_key(key)).map(str::to_owned));
+            let key = name.to_str().and_then(|name| name.split_once('.'));
+            let key = key.filter(|(key, other)| is_key(key) && *other == what);
+            keys.extend(key.map(|(key, _)| key.to_owned()));
         }
         keys.sort_unstable();
         Ok(keys)
@@ -135,18 +141,18 @@ impl Questions {
         if self.record(key)?.is_none() || self.listener(key)?.is_none() {
             return Ok(());
         }
-        self.conclude(key, answer)?;
+        self.conclude(key, &encode(answer)?)?;
         self.wake(key)
     }
 
-    /// Writes an answer unless there is one by now; power-safe on return.
-    fn conclude(&self, key: &str, answer: &str) -> io::Result<()> {
+    /// Writes an answer, encoded, unless there is one by now; power-safe on return.
+    fn conclude(&self, key: &str, answer: &[u8]) -> io::Result<()> {
         if self.is_answered(key)? {
             return Ok(());
         }
         let draft = draft(key);
         let published = files::create(&self.dir, &draft).and_then(|mut file| {
-            file.write_all(&encode(answer)?)?;
+            file.write_all(answer)?;
             file.sync_all()?;
             self.publish(&draft, key)
         });
@@ -173,11 +179,19 @@ impl Questions {
     /// # Errors
     /// Also where somebody damaged it.
     fn answer_to(&self, key: &str) -> io::Result<Option<String>> {
+        self.answer_by(key, readable)
+    }
+
+    fn answer_by<T>(
+        &self,
+        key: &str,
+        read: fn(&Dir, &str, u64) -> io::Result<Option<T>>,
+    ) -> io::Result<Option<T>> {
         // In this order: it may come at any moment, and stays.
         if !self.is_answered(key)? {
             return Ok(None);
         }
-        match readable(&self.dir, &format!("{key}.answer"), WRITTEN_ANSWER_BYTES)? {
+        match read(&self.dir, &format!("{key}.answer"), WRITTEN_ANSWER_BYTES)? {
             None => Err(io::Error::other("its answer was damaged")),
             found => Ok(found),
         }

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -11,50 +10,104 @@ use rustix::process::Pid;
 use uuid::Uuid;
 
 use super::super::model::{self, Spec};
-use super::super::{native, spec};
+use super::super::native::{self, Leads};
+use super::super::spec;
 use super::TASK_VARIABLE;
+use super::feed::Feed;
 use super::streams::Streams;
+use super::terminal::Terminal;
 
 /// A command that has been executed, and our ends of its pipes, none of which ever blocks.
 pub(super) struct Spawned {
     /// Its process, which is the leader of a group of its own.
     pub(super) pid: Pid,
-    /// What it reads; `None` where there is nothing to read.
-    pub(super) stdin: Option<OwnedFd>,
+    /// What it is given to read.
+    pub(super) feed: Feed,
     /// What it writes.
     pub(super) streams: Streams,
+    /// Its terminal; `None` where it has none.
+    pub(super) terminal: Option<Terminal>,
+}
+
+/// What connects a command with its supervisor, made before there is a command that runs.
+struct Connection {
+    feed: Feed,
+    streams: Streams,
+    terminal: Option<Terminal>,
+    /// The command's standard input, output and error.
+    ends: [Stdio; 3],
 }
 
 /// Executes the command of a job.
 ///
 /// # Errors
 /// In words that may be shown to who asked for the job.
-pub(super) fn spawn(id: Uuid, spec: &Spec) -> Result<Spawned, String> {
-    let words = words(spec);
+pub(super) fn spawn(id: Uuid, mut spec: Spec) -> Result<Spawned, String> {
+    let stdin = std::mem::take(&mut spec.stdin);
+    let connection = if spec.interactive {
+        by_terminal(stdin).map_err(|error| format!("the command can have no terminal: {error}"))?
+    } else {
+        by_pipes(stdin).map_err(|error| format!("the command's pipes cannot be used: {error}"))?
+    };
+    let [input, output, errors] = connection.ends;
+    let words = words(&spec);
     let directory = spec.directory.as_deref().unwrap_or("/");
-    let (streams, ends) = Streams::open().map_err(|error| unusable(&error))?;
-    let (stdin, input) = feeding(spec).map_err(|error| unusable(&error))?;
     let mut command = Command::new(&words[0]);
     command
         .args(&words[1..])
         .current_dir(directory)
-        .envs(path_to_this_program().map(|path| (PATH, path)))
+        .envs(path_to_this_program().map(|path| (PATH, path)));
+    if spec.interactive {
+        // What it inherits is of the server's terminal, if anything.
+        command.env("TERM", PLAIN_TERMINAL).env_remove("GPG_TTY");
+    }
+    command
         .envs(spec.environment.iter().map(|(name, value)| (name, value)))
         // Last: a job that named itself otherwise would not be found when its supervisor is lost.
         .env(TASK_VARIABLE, id.to_string())
-        .process_group(0)
         .stdin(input)
-        .stdout(ends.stdout)
-        .stderr(ends.stderr);
-    native::prepare_child(&mut command, rustix::process::getpid());
+        .stdout(output)
+        .stderr(errors);
+    let leads = match &connection.terminal {
+        None => Leads::Group,
+        Some(_) => Leads::Session,
+    };
+    native::prepare_child(&mut command, rustix::process::getpid(), leads);
     let child = command
         .spawn()
         .map_err(|error| explain(&error, &words[0], directory))?;
     let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     Ok(Spawned {
         pid: raw.expect("the kernel gives out positive process ids"),
-        stdin,
+        feed: connection.feed,
+        streams: connection.streams,
+        terminal: connection.terminal,
+    })
+}
+
+/// What a terminal is called that the job has not named: one whose programs leave out colours and do not move the cursor,
+/// since what they write is read as text.
+const PLAIN_TERMINAL: &str = "dumb";
+
+fn by_pipes(stdin: String) -> io::Result<Connection> {
+    let (streams, ends) = Streams::open()?;
+    let (pipe, input) = feeding(&stdin)?;
+    Ok(Connection {
+        feed: Feed::new(pipe, stdin),
         streams,
+        terminal: None,
+        ends: [input, ends.stdout.into(), ends.stderr.into()],
+    })
+}
+
+fn by_terminal(stdin: String) -> io::Result<Connection> {
+    let terminal = Terminal::open()?;
+    let end = || terminal.command_end().map(Stdio::from);
+    Ok(Connection {
+        feed: Feed::typing(terminal.own_end()?, stdin),
+        streams: Streams::of_terminal(terminal.own_end()?),
+        ends: [end()?, end()?, end()?],
+        terminal: Some(terminal),
     })
 }
 
@@ -77,17 +130,13 @@ fn path_to_this_program() -> Option<OsString> {
 
 /// Our end of a pipe for the job's input, which does not block, and what the job reads. All that may fail is done before
 /// there is a command that runs.
-fn feeding(spec: &Spec) -> io::Result<(Option<OwnedFd>, Stdio)> {
-    if spec.stdin.is_empty() {
+fn feeding(stdin: &str) -> io::Result<(Option<OwnedFd>, Stdio)> {
+    if stdin.is_empty() {
         return Ok((None, Stdio::null()));
     }
     let (theirs, ours) = io::pipe()?;
     rustix::io::ioctl_fionbio(&ours, true)?;
     Ok((Some(ours.into()), theirs.into()))
-}
-
-fn unusable(error: &io::Error) -> String {
-    format!("the command's pipes cannot be used: {error}")
 }
 
 /// The program and its arguments.

@@ -12,17 +12,24 @@
 //! A process that may not be signalled, since it runs as somebody else, is waited for. A server that runs in a
 //! job, and what that server starts, descends from the job and ends with it.
 //!
+//! An interactive job has a terminal in the place of pipes: module `terminal`. What it waits for there is told, and what
+//! somebody answers is typed: module `console`.
+//!
 //! Output is recorded in the order in which it was written, across both streams: module `streams` says how, and
 //! how exactly.
 
 mod command;
+mod console;
 mod ending;
 mod family;
 mod feed;
 mod life;
+mod lookout;
 mod patience;
 mod signals;
 mod streams;
+mod tail;
+mod terminal;
 mod watch;
 
 use std::ffi::OsString;
@@ -34,10 +41,11 @@ use std::process::ExitCode;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use rustix::process::Pid;
 use uuid::Uuid;
 
+use self::command::Spawned;
 pub(crate) use self::ending::signal_name;
+use self::life::Life;
 use self::patience::{Patience, Reach, Worth};
 use self::signals::Signals;
 use self::watch::{Post, Watch};
@@ -202,10 +210,11 @@ fn execute(asked: Asked, post: &mut Post<'_>, outcome: &mut Outcome) -> Worth {
         outcome.end = End::NotStarted { detail };
         return Worth::Reason;
     }
-    match command::spawn(asked.id, &asked.spec) {
+    let life = Life::new(&asked.spec, asked.at_ms);
+    match command::spawn(asked.id, asked.spec) {
         Ok(command) => {
-            record_started(post, command.pid);
-            let over = Watch::new(post, asked.spec, asked.at_ms, command).run();
+            record_started(post, &command);
+            let over = Watch::new(post, life, command).run();
             outcome.end = ending::end(over.status);
             outcome.stopped = over.stopped;
             outcome.leftovers = over.leftovers;
@@ -221,12 +230,16 @@ fn unkept(error: io::Error) -> String {
     format!("what it comes to could not be kept in the server's data directory: {error}")
 }
 
-fn record_started(post: &Post<'_>, pid: Pid) {
-    let pid = pid.as_raw_nonzero().get();
+fn record_started(post: &Post<'_>, command: &Spawned) {
+    let pid = command.pid.as_raw_nonzero().get();
     // What is not known, or on a full disk not recorded: what is left of a lost job is found by its environment too.
     let seen = processes::look(pid).ok().flatten();
     let start_ticks = seen.map_or(0, |seen| seen.start_ticks);
-    let session = rustix::process::getpid().as_raw_nonzero().get();
+    let session = match command.terminal {
+        None => rustix::process::getpid().as_raw_nonzero().get(),
+        // A terminal belongs to one session, which the command leads.
+        Some(_) => pid,
+    };
     let started = Started {
         pid,
         start_ticks,

@@ -7,10 +7,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::clock;
 use super::super::directory::JobDirectory;
-use super::super::limits::DRAIN_ROUNDS;
-use super::super::model::{Process, Spec, StopCause};
+use super::super::limits::{ANSWER_LOOKS, ANSWER_PAUSE, DRAIN_ROUNDS};
+use super::super::model::{Process, StopCause};
 use super::super::output::Recorder;
 use super::command::Spawned;
+use super::console::Console;
 use super::family::{Family, Left, Met};
 use super::feed::Feed;
 use super::life::{Action, Life};
@@ -36,6 +37,8 @@ pub(super) struct Watch<'a, 'b> {
     family: Family,
     feed: Feed,
     streams: Streams,
+    /// `None` where the job has no terminal.
+    console: Option<Console>,
     /// What the streams still had when they were last looked at.
     rest: Rest,
     leftovers: Vec<Process>,
@@ -46,6 +49,7 @@ pub(super) struct Watch<'a, 'b> {
 enum Source {
     Output,
     Feed,
+    Answer,
     Child,
     Request,
     Terminate,
@@ -62,19 +66,15 @@ pub(super) struct Over {
 }
 
 impl<'a, 'b> Watch<'a, 'b> {
-    /// Watches a command that was started at `started_ms` of the clock that does not jump.
-    pub(super) fn new(
-        post: &'a mut Post<'b>,
-        spec: Spec,
-        started_ms: u64,
-        command: Spawned,
-    ) -> Self {
+    /// Watches a command that has just been executed.
+    pub(super) fn new(post: &'a mut Post<'b>, life: Life, command: Spawned) -> Self {
         Self {
             post,
-            life: Life::new(&spec, started_ms),
+            life,
             family: Family::new(command.pid),
-            feed: Feed::new(command.stdin, spec.stdin),
+            feed: command.feed,
             streams: command.streams,
+            console: command.terminal.map(Console::new),
             rest: Rest::Nothing,
             leftovers: Vec::new(),
         }
@@ -144,10 +144,12 @@ impl<'a, 'b> Watch<'a, 'b> {
         fn readable(source: Source, fd: BorrowedFd<'_>) -> (Source, PollFd<'_>) {
             (source, PollFd::from_borrowed_fd(fd, PollFlags::IN))
         }
-        let mut sources = Vec::with_capacity(7);
+        let mut sources = Vec::with_capacity(8);
         sources.extend(self.streams.wakers().map(|fd| (Source::Output, fd)));
-        let writable = |pipe| (Source::Feed, PollFd::from_borrowed_fd(pipe, PollFlags::OUT));
-        sources.extend(self.feed.pipe().map(writable));
+        let writable = |end| (Source::Feed, PollFd::from_borrowed_fd(end, PollFlags::OUT));
+        sources.extend(self.feed.waker().map(writable));
+        let answer = self.console.as_ref().and_then(Console::waker);
+        sources.extend(answer.map(|fd| readable(Source::Answer, fd)));
         // At a shutdown everybody is asked to end at once: the request comes before its effect. Any other
         // request comes after the end of a command that was faster.
         sources.push(readable(Source::Terminate, self.post.signals.terminate()));
@@ -161,9 +163,13 @@ impl<'a, 'b> Watch<'a, 'b> {
         if self.rest == Rest::More {
             return Some(0);
         }
+        let look_at_ms = self.console.as_ref().and_then(Console::look_at_ms);
         let deadline = self
             .life
             .wake_at_ms()
+            .into_iter()
+            .chain(look_at_ms)
+            .min()
             .map(|at_ms| at_ms.saturating_sub(clock::monotonic_ms()));
         #[cfg(not(target_os = "linux"))]
         if self.family.status().is_some() {
@@ -178,6 +184,7 @@ impl<'a, 'b> Watch<'a, 'b> {
         match source {
             Source::Output => self.take_output(),
             Source::Feed => self.feed.advance(),
+            Source::Answer => self.type_answer(),
             Source::Child => {
                 drain(self.post.signals.child());
                 self.life.changed(clock::monotonic_ms());
@@ -210,6 +217,42 @@ impl<'a, 'b> Watch<'a, 'b> {
         }
         let action = self.life.tick(now_ms);
         self.act(action);
+        if let Some(console) = &mut self.console {
+            if !self.life.is_running() {
+                console.close();
+            } else if self.feed.is_done() {
+                console.look(self.post.directory.dir(), now_ms);
+            }
+        }
+    }
+
+    /// Types what somebody has answered, if the job still waits for it when all that it wrote has been heard.
+    fn type_answer(&mut self) {
+        let Some(entered) = self.console.as_ref().and_then(Console::answer) else {
+            return;
+        };
+        // Who watches its terminal with a timeout is sometimes between two calls, and what a person typed is not thrown away
+        // for that.
+        let is_wanted = (0..ANSWER_LOOKS).any(|look| {
+            if look > 0 {
+                std::thread::sleep(ANSWER_PAUSE);
+            }
+            self.still_waits()
+        });
+        if let Some(console) = &mut self.console {
+            console.finish(entered.filter(|_| is_wanted), clock::monotonic_ms());
+        }
+    }
+
+    fn still_waits(&mut self) -> bool {
+        for _ in 0..DRAIN_ROUNDS {
+            self.take_output();
+            if self.rest == Rest::Nothing {
+                break;
+            }
+        }
+        let console = self.console.as_ref();
+        console.is_some_and(|console| console.still_waits(clock::monotonic_ms()))
     }
 
     /// Stops the job for a reason of the supervisor's own, unless somebody was faster.
@@ -258,7 +301,12 @@ impl<'a, 'b> Watch<'a, 'b> {
     }
 
     fn take_output(&mut self) {
-        self.rest = self.streams.record(&mut self.post.recorder);
+        let console = &mut self.console;
+        self.rest = self.streams.record(&mut self.post.recorder, |bytes| {
+            if let Some(console) = console {
+                console.hear(bytes, clock::monotonic_ms());
+            }
+        });
     }
 }
 

@@ -1,8 +1,8 @@
 //! What a job is given: its command, its directory, its environment, its standard input.
 
 use super::{
-    Spec, StartErrorKind, State, ended_by_itself, inspect, not_startable, outcome, output, program,
-    shell, start,
+    Spec, StartErrorKind, State, StopReason, ended_by_itself, inspect, not_startable, outcome,
+    output, program, shell, start, stop, wit,
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, same};
@@ -59,6 +59,12 @@ pub(super) const CHECKS: &[Check] = &[
         promise: "A spec that cannot be carried out is `bad-spec`, and the id is still unknown.",
         needs: &[Need::Processes],
         steps: &[Step::Do(bad_spec), Step::Do(free_id)],
+    },
+    Check {
+        name: "jobs/interactive",
+        promise: "A spec that is interactive is carried out, or it is `bad-spec` and the id is still unknown.",
+        needs: &[],
+        steps: &[Step::Do(interactive)],
     },
 ];
 
@@ -188,6 +194,27 @@ fn bad_directory(run: &mut Run) -> Result<(), Halt> {
         )?;
     }
     start(&run.job(0), &shell("true"))
+}
+
+fn interactive(run: &mut Run) -> Result<(), Halt> {
+    let id = run.job(0);
+    let spec = Spec {
+        interactive: true,
+        ..shell("true")
+    };
+    let Err(error) = wit::start(&id, &spec) else {
+        return stop(&id, StopReason::Cancelled);
+    };
+    same(
+        "the error of an interactive job",
+        &error.kind,
+        &StartErrorKind::BadSpec,
+    )?;
+    same(
+        "a job that was not started",
+        &inspect(&id)?,
+        &State::Unknown,
+    )
 }
 
 fn bad_spec(run: &mut Run) -> Result<(), Halt> {

@@ -8,6 +8,7 @@ mod lasting;
 mod limited;
 mod once;
 mod output;
+mod prompts;
 mod questions;
 mod stopping;
 mod whole;
@@ -32,6 +33,7 @@ pub(crate) const CHECKS: &[&[Check]] = &[
     limited::CHECKS,
     questions::CHECKS,
     asking::CHECKS,
+    prompts::CHECKS,
     stopping::CHECKS,
     whole::CHECKS,
     forgetting::CHECKS,
@@ -45,6 +47,7 @@ fn shell(line: &str) -> Spec {
         directory: Some("/".to_owned()),
         environment: Vec::new(),
         stdin: String::new(),
+        interactive: false,
         timeout_ms: None,
         lifetime_ms: None,
         grace_ms: 30_000,

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use backburner::jobs::{
-    Command, End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Question, Report, Spec,
+    Command, End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Prompt, Question, Report, Spec,
     StartError, State, StopCause, StopReason, Stream,
 };
 use backburner_tests::{PATIENCE, processes_of_task, until};
@@ -48,6 +48,8 @@ pub(super) struct Faulty {
     started: Mutex<BTreeSet<Uuid>>,
     /// What this host was given for jobs and has not handed on: whose it is, the question's key, and the answer.
     untold: Mutex<Vec<(Uuid, String, String)>>,
+    /// The last prompt that was told.
+    prompt: Mutex<Option<Prompt>>,
 }
 
 impl Faulty {
@@ -59,6 +61,7 @@ impl Faulty {
             shared,
             started: Mutex::default(),
             untold: Mutex::default(),
+            prompt: Mutex::default(),
         }
     }
 
@@ -76,6 +79,7 @@ impl Faulty {
             }
             Fault::KeepsFirstVariable => spec.environment.reverse(),
             Fault::TrimsInput => spec.stdin = spec.stdin.trim_end_matches('\0').to_owned(),
+            Fault::HasNoTerminals => spec.interactive = false,
             Fault::HasNoGrace => spec.grace_ms = 0,
             // Its supervisor asks it to end, and waits for ever. What has no grace is never asked.
             Fault::KillsByItself if spec.grace_ms > 0 => spec.grace_ms = u64::MAX,
@@ -122,7 +126,24 @@ impl Faulty {
         }
     }
 
+    fn change_prompt(&self, prompt: &mut Option<Prompt>) {
+        if self.has(Fault::KeepsPrompts) {
+            let mut kept = self.prompt.lock().unwrap_or_else(PoisonError::into_inner);
+            if prompt.is_none() {
+                *prompt = kept.clone();
+            }
+            kept.clone_from(prompt);
+        }
+        let Some(prompt) = prompt else { return };
+        match self.fault {
+            Fault::ReusesPromptKeys => "k".clone_into(&mut prompt.key),
+            Fault::ShowsSecrets => prompt.hidden = false,
+            _ => {}
+        }
+    }
+
     fn told_progress(&self, mut progress: Progress) -> Progress {
+        self.change_prompt(&mut progress.prompt);
         let questions = &mut progress.questions;
         match self.fault {
             Fault::HasNoProgress => progress.output_bytes = 0,
@@ -283,6 +304,9 @@ impl Jobs for Faulty {
             (Fault::HidesBadSpec, Err(StartError::BadSpec(_))) => Err(StartError::Supervisor(
                 io::Error::other("something is wrong"),
             )),
+            (Fault::HidesLackOfTerminals, _) if spec.interactive => Err(StartError::Supervisor(
+                io::Error::other("something is wrong"),
+            )),
             (_, result) => result,
         }
     }
@@ -325,6 +349,20 @@ impl Jobs for Faulty {
                 _ => Ok(()),
             },
             _ => self.jobs.answer(id, key, answer),
+        }
+    }
+
+    fn enter(&self, id: Uuid, key: &str, line: Option<&str>) -> Result<(), Failure> {
+        match self.fault {
+            Fault::TypesNothing => Ok(()),
+            Fault::LosesLongLines if line.is_some_and(|line| line.len() > 1000) => Ok(()),
+            Fault::ReusesPromptKeys => match self.jobs.inspect(id)? {
+                State::Running(progress) => progress
+                    .prompt
+                    .map_or(Ok(()), |prompt| self.jobs.enter(id, &prompt.key, line)),
+                _ => Ok(()),
+            },
+            _ => self.jobs.enter(id, key, line),
         }
     }
 

@@ -209,6 +209,7 @@ impl Tool {
                 directory_said_by: None,
                 environment: prepared.environment,
                 stdin: prepared.stdin,
+                interactive: self.recipe.interactive,
                 timeout_ms: self.limits.timeout_ms,
                 label: Some(self.label(arguments)),
                 ttl_ms: self.limits.ttl_ms,

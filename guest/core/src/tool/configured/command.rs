@@ -16,6 +16,8 @@ pub(super) struct Recipe {
     command: Words,
     environment: Vec<(String, Template)>,
     stdin: Option<Template>,
+    /// Whether it has a terminal.
+    pub(super) interactive: bool,
     /// The working directory, an absolute path; `None` for the server's own.
     pub(super) directory: Option<String>,
 }
@@ -73,6 +75,7 @@ impl Recipe {
                 None => Vec::new(),
             },
             stdin: tool.optional("stdin", |node| reading.template(node))?,
+            interactive: tool.optional("interactive", Node::switch)?.unwrap_or(false),
             directory: tool.optional("cwd", |node| node.path(reading.base))?,
         })
     }

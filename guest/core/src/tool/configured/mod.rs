@@ -37,7 +37,7 @@ use output::Kind;
 use template::Template;
 use user::Confirm;
 
-const MEMBERS: [&str; 23] = [
+const MEMBERS: [&str; 24] = [
     "name",
     "title",
     "description",
@@ -50,6 +50,7 @@ const MEMBERS: [&str; 23] = [
     "shell",
     "env",
     "stdin",
+    "interactive",
     "cwd",
     "label",
     "idempotencyKey",
@@ -134,6 +135,11 @@ impl Tool {
         let listed = user.as_ref().map_or(input.listed(), User::listed);
         let defaults = input.defaults(&members, user.as_ref())?;
         let output = Kind::read(&members, verbatim.output, &input)?;
+        let recipe = Recipe::read(&members, reading)?;
+        if recipe.interactive && !output.is_text() {
+            let reason = "is for an `output` of \"text\" only: a terminal adds to what is written";
+            return Err(members.error("interactive", reason));
+        }
         let template = |name| members.optional(name, |node| reading.template(node));
         Ok(Self {
             definition: definition::read(&members, listed, output.schema())?,
@@ -144,7 +150,7 @@ impl Tool {
                 Seconds::Within(0, SYNC_SECONDS),
             )?,
             confirm: Confirm::read(&members, reading)?,
-            recipe: Recipe::read(&members, reading)?,
+            recipe,
             label: template("label")?,
             idempotency_key: template("idempotencyKey")?,
             limits: Limits::read(&members)?,
@@ -154,6 +160,13 @@ impl Tool {
             defaults,
             output,
         })
+    }
+}
+
+impl Tool {
+    /// Whether its commands have a terminal.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.recipe.interactive
     }
 }
 

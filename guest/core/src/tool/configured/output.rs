@@ -55,6 +55,11 @@ impl Kind {
         })
     }
 
+    /// Whether it is what a terminal would show, and nothing else.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.form, Form::Fixed(Output::Text))
+    }
+
     /// The schema as it is listed.
     pub(super) fn schema(&self) -> Option<&RawValue> {
         self.schema.as_deref()

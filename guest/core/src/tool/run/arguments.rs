@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::ARGUMENT_NAMES;
 use super::misfit::{COMMAND, Misfit, sort};
 use super::policy::Policy;
 use crate::imports::Command;
@@ -27,6 +26,8 @@ pub(crate) struct Arguments {
     pub(crate) environment: Vec<(String, String)>,
     /// What the command reads from its standard input.
     pub(crate) stdin: String,
+    /// Whether it has a terminal.
+    pub(crate) interactive: bool,
     /// How long it may run, in milliseconds, at least 1; `None` for as long as it takes.
     pub(crate) timeout_ms: Option<u64>,
     /// What a person calls the task: one line of 1 to 100 characters that all show; `None` for nothing.
@@ -68,18 +69,20 @@ impl Arguments {
     ) -> Result<Self, String> {
         let none = Map::new();
         let given = Given(arguments.unwrap_or(&none));
-        let arguments = Self::read(given).and_then(|arguments| policy.apply(arguments));
+        let known = given.check_names(policy.argument_names());
+        let arguments = known.and_then(|()| Self::read(given));
+        let arguments = arguments.and_then(|arguments| policy.apply(arguments));
         arguments.map_err(|misfit| misfit.to_string())
     }
 
     fn read(given: Given<'_>) -> Result<Self, Misfit> {
-        given.check_names()?;
         Ok(Self {
             command: given.command()?,
             directory: given.directory()?,
             directory_said_by: None,
             environment: given.environment()?,
             stdin: given.stdin()?,
+            interactive: given.interactive()?,
             timeout_ms: given.timeout_ms()?,
             label: given.label()?,
             ttl_ms: given.ttl_ms()?,
@@ -93,13 +96,13 @@ impl Arguments {
 struct Given<'a>(&'a Map<String, Value>);
 
 impl<'a> Given<'a> {
-    fn check_names(self) -> Result<(), Misfit> {
-        match self
-            .0
-            .keys()
-            .find(|name| !ARGUMENT_NAMES.contains(&name.as_str()))
-        {
-            Some(name) => Err(Misfit::Unknown { name: name.clone() }),
+    fn check_names(self, known: &'static [&'static str]) -> Result<(), Misfit> {
+        let mut names = self.0.keys();
+        match names.find(|name| !known.contains(&name.as_str())) {
+            Some(name) => Err(Misfit::Unknown {
+                name: name.clone(),
+                known,
+            }),
             None => Ok(()),
         }
     }
@@ -155,6 +158,14 @@ impl<'a> Given<'a> {
     fn stdin(self) -> Result<String, Misfit> {
         let text = self.text("stdin", "a string, for example \"yes\\n\"")?;
         Ok(text.unwrap_or_default().to_owned())
+    }
+
+    fn interactive(self) -> Result<bool, Misfit> {
+        match self.value("interactive") {
+            None => Ok(false),
+            Some(Value::Bool(interactive)) => Ok(*interactive),
+            Some(other) => Err(Misfit::wrong("interactive", quoted(other), "true or false")),
+        }
     }
 
     fn timeout_ms(self) -> Result<Option<u64>, Misfit> {

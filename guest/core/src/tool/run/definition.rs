@@ -11,7 +11,7 @@ use crate::tool::limits::{
     VARIABLES,
 };
 
-/// Written for a model that has to decide whether and how to call.
+/// Written for a model that has to decide whether and how to call. In the place of `@` stands what is said of a terminal.
 const DESCRIPTION: &str = "\
 Run a command on the machine of this server, however long it takes: builds, test suites, downloads, \
 migrations, servers.
@@ -26,9 +26,8 @@ long output the beginning and the end are shown, 32 KiB in all; if the middle ma
 command write it to a file. The result is an error unless the command ended by itself with exit \
 code 0, or still runs.
 
-There is no terminal, and stdin ends after what you give. When the command ends, processes that it \
-left behind are stopped: run a server in the foreground, as a task of its own, and not with `&` or \
-nohup.
+@ When the command ends, processes that it left behind are stopped: run a server in the foreground, \
+as a task of its own, and not with `&` or nohup.
 
 Set timeoutSeconds if the command may hang: it is then stopped, with everything it started. Set \
 label to recognize the task by its status message. Set idempotencyKey if the call may be repeated, \
@@ -42,9 +41,9 @@ pub(crate) fn definition(policy: &Policy) -> Value {
     json!({
         "name": "run",
         "title": "Run a command",
-        "description": DESCRIPTION,
+        "description": DESCRIPTION.replace('@', terminal(policy)),
         "inputSchema": closed_object(
-            [process_schemas(policy), task_schemas(policy)],
+            [process_schemas(policy), task_schemas(policy), terminal_schema(policy)],
             |name| name == "command",
         ),
         "outputSchema": structured::schema(),
@@ -124,6 +123,35 @@ fn task_schemas(policy: &Policy) -> Value {
                 it is an error.",
         },
     })
+}
+
+/// The argument that says whether there is a terminal, which is listed where the host has some.
+fn terminal_schema(policy: &Policy) -> Value {
+    if !has_terminals(policy) {
+        return json!({});
+    }
+    json!({
+        "interactive": {
+            "type": "boolean",
+            "description": "Whether the command has a terminal, for a program that asks something while it runs: the \
+                user is then asked what it asks, and the answer is typed into it. What it writes is what it writes to a \
+                terminal, both streams are one, and `stdin` is typed first and does not end. Default: false. A program \
+                with an option that answers everything, such as `--yes`, does not need it.",
+        },
+    })
+}
+
+/// What is said of terminals, for a model.
+fn terminal(policy: &Policy) -> &'static str {
+    if has_terminals(policy) {
+        "There is no terminal unless interactive is true, and stdin ends after what you give."
+    } else {
+        "There is no terminal, and stdin ends after what you give."
+    }
+}
+
+fn has_terminals(policy: &Policy) -> bool {
+    policy.argument_names().contains(&"interactive")
 }
 
 /// The working directory, for a model.

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::ARGUMENT_NAMES;
 use crate::tool::quote::{named, quoted};
 
 /// What `command` has to be.
@@ -18,6 +17,8 @@ pub(super) enum Misfit {
     Unknown {
         /// Its name as it was given.
         name: String,
+        /// Those that exist.
+        known: &'static [&'static str],
     },
     /// An argument that is there more than once.
     Repeated {
@@ -75,13 +76,13 @@ impl Misfit {
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { name } => {
+            Self::Unknown { name, known } => {
                 write!(f, "there is no argument `{}`", named(name))?;
-                match similar(name) {
+                match similar(name, known) {
                     Some(known) => write!(f, ", did you mean `{known}`? The arguments are: ")?,
                     None => f.write_str("; the arguments are: ")?,
                 }
-                f.write_str(&ARGUMENT_NAMES.join(", "))?;
+                f.write_str(&known.join(", "))?;
             }
             Self::Repeated { argument } => write!(
                 f,
@@ -119,11 +120,11 @@ impl fmt::Display for Misfit {
 }
 
 /// The argument that was probably meant: written in another style, or without its unit.
-fn similar(name: &str) -> Option<&'static str> {
+fn similar(name: &str, known: &[&'static str]) -> Option<&'static str> {
     let bare = |name: &str| name.replace(['_', '-'], "").to_lowercase();
     let name = bare(name);
     let matches = |known: &str| name.len() >= 3 && bare(known).starts_with(&name);
-    ARGUMENT_NAMES.into_iter().find(|known| matches(known))
+    known.iter().copied().find(|known| matches(known))
 }
 
 /// What sort of value this is, where repeating it could repeat a secret.

@@ -20,8 +20,9 @@ pub(crate) use policy::Policy;
 pub(crate) use result::{Running, finished, still_running, succeeded};
 pub(crate) use summary::{failed_earlier, repeated};
 
-/// The arguments that the tool knows, as they are listed to a model that used another.
-const ARGUMENT_NAMES: [&str; 9] = [
+/// The arguments that the tool knows, as they are listed to a model that used another. The last one is known only where
+/// there are terminals.
+const ARGUMENT_NAMES: [&str; 10] = [
     "command",
     "args",
     "cwd",
@@ -31,4 +32,5 @@ const ARGUMENT_NAMES: [&str; 9] = [
     "label",
     "ttlSeconds",
     "idempotencyKey",
+    "interactive",
 ];

@@ -1,9 +1,11 @@
 //! What the configuration says of `run`: what holds for a call that does not say, and what no call may say.
 
+use super::ARGUMENT_NAMES;
 use super::arguments::Arguments;
 use super::misfit::Misfit;
 use crate::config::{ConfigError, Members, Node, Seconds};
 use crate::text::{duration, is_within, normalised, revealed};
+use crate::tool::Terminals;
 use crate::tool::limits::{LISTED_NAMES, TIMEOUT_SECONDS, TTL_SECONDS_MAX, TTL_SECONDS_MIN};
 use crate::tool::quote::quoted;
 
@@ -30,6 +32,8 @@ pub(crate) struct Policy {
     pub(super) timeout: Span,
     /// How long a task is kept.
     pub(super) ttl: Span,
+    /// Whether a call may ask for a terminal.
+    terminals: Terminals,
     /// What people call the configuration that says so: the path of its file. `None` where that is not known.
     file: Option<String>,
 }
@@ -66,10 +70,24 @@ impl Policy {
             directories,
             timeout: span(&members, timeout, ["timeoutSeconds", "maxTimeoutSeconds"])?,
             ttl: span(&members, ttl, ["ttlSeconds", "maxTtlSeconds"])?,
+            terminals: Terminals::default(),
             file: file.map(str::to_owned),
         };
         let is_enabled = members.optional("enabled", Node::switch)?;
         Ok((is_enabled != Some(false)).then_some(policy))
+    }
+
+    /// The same on a host that has these terminals.
+    pub(crate) fn with(self, terminals: Terminals) -> Self {
+        Self { terminals, ..self }
+    }
+
+    /// The names of the arguments that a call may have.
+    pub(super) fn argument_names(&self) -> &'static [&'static str] {
+        match self.terminals {
+            Terminals::There => &ARGUMENT_NAMES,
+            Terminals::Lacking => &ARGUMENT_NAMES[..ARGUMENT_NAMES.len() - 1],
+        }
     }
 
     /// The arguments of a call with what holds where it did not say.

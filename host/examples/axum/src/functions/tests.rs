@@ -69,6 +69,7 @@ fn spec(line: &str) -> Spec {
         directory: None,
         environment: Vec::new(),
         stdin: String::new(),
+        interactive: false,
         timeout_ms: None,
         lifetime_ms: None,
         grace_ms: 0,
@@ -167,7 +168,11 @@ async fn what_cannot_be_carried_out_is_refused_and_the_id_stays_unknown() {
         directory: Some("/tmp".to_owned()),
         ..spec("echo")
     };
-    for refused in [in_directory, spec("launch"), spec("")] {
+    let at_terminal = Spec {
+        interactive: true,
+        ..spec("echo")
+    };
+    for refused in [in_directory, at_terminal, spec("launch"), spec("")] {
         let found = jobs.start(id, &refused);
         let is_bad = matches!(found, Err(StartError::BadSpec(_)));
         assert!(is_bad, "{refused:?}: {found:?}");

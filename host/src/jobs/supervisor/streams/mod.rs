@@ -1,4 +1,5 @@
-//! What the job writes: taken out of its two pipes, and recorded in the order in which it was written.
+//! What the job writes: taken out of its two pipes, and recorded in the order in which it was written. Of a terminal there
+//! is one stream, and nothing to put in order.
 //!
 //! Two pipes do not say which of them was written first, so reading whichever is ready would give
 //! `one three two` for `echo one; echo two >&2; echo three`. On Linux the kernel is asked: it queues a
@@ -17,7 +18,7 @@
 //! where the kernel does not pass the test that [`Streams::open`] makes.
 //!
 //! Rejected: one pipe for both, which loses whose the bytes are; sockets, since `/dev/stderr` cannot be
-//! opened when it is one; a terminal, which changes what programs write; tracing the job, which slows every
+//! opened when it is one; a terminal for a job that has not asked for one, which changes what programs write; tracing the job, which slows every
 //! system call and breaks debuggers; the times of reading, which are ours and not the writers'.
 
 mod tap;
@@ -46,7 +47,7 @@ use turns::{Turn, Turns};
 /// The streams by their index.
 const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
 
-/// Our ends of a job's output pipes.
+/// Our ends of what a job writes to.
 pub(super) struct Streams {
     taps: [Tap; 2],
     announcer: Option<(Announcer, Basin)>,
@@ -87,6 +88,15 @@ impl Streams {
         announced().or_else(|_| plain())
     }
 
+    /// The supervisor's end of a job's terminal, which does not block: one stream, in the order in which it was written.
+    pub(super) fn of_terminal(end: OwnedFd) -> Self {
+        Self {
+            taps: [Tap::plain(end), Tap::closed()],
+            announcer: None,
+            turns: Turns::default(),
+        }
+    }
+
     /// What becomes ready when the job wrote something or closed its end.
     pub(super) fn wakers(&self) -> impl Iterator<Item = PollFd<'_>> {
         // Whoever hears of each write needs no more from a pipe than that it hung up.
@@ -104,15 +114,17 @@ impl Streams {
         queue.into_iter().chain(pipes)
     }
 
-    /// Records what there is, without blocking and up to a limit.
-    pub(super) fn record(&mut self, recorder: &mut Recorder) -> Rest {
+    /// Records what there is, without blocking and up to a limit, and tells it.
+    pub(super) fn record(&mut self, recorder: &mut Recorder, mut tell: impl FnMut(&[u8])) -> Rest {
         let rest = self.take();
         let now = Moment {
             wall_ms: crate::clock::now_ms(),
             monotonic_ms: clock::monotonic_ms(),
         };
         for Turn { of, bytes } in self.resolve(rest) {
-            recorder.record(STREAMS[of], self.taps[of].give(bytes), now);
+            let bytes = self.taps[of].give(bytes);
+            recorder.record(STREAMS[of], bytes, now);
+            tell(bytes);
         }
         for tap in &mut self.taps {
             tap.compact();

@@ -31,9 +31,18 @@ impl Tap {
         Self::new(pipe, Packets::new(basin.page_bytes, slots))
     }
 
+    /// A tap from which nothing comes.
+    pub(super) fn closed() -> Self {
+        Self::of(None, Packets::new(1, usize::MAX))
+    }
+
     fn new(pipe: OwnedFd, packets: Packets) -> Self {
+        Self::of(Some(pipe), packets)
+    }
+
+    fn of(pipe: Option<OwnedFd>, packets: Packets) -> Self {
         Self {
-            pipe: Some(pipe),
+            pipe,
             // Memory that is never written is never there: a quiet job does not pay for it.
             bytes: vec![0; TAKEN_BYTES],
             given: 0,

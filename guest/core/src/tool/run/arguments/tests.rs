@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::{Arguments, Policy};
 use crate::imports::Command;
+use crate::tool::Terminals;
 
 fn parse(arguments: &Value) -> Result<Arguments, String> {
     let arguments = arguments.as_object().expect("arguments are an object");
-    Arguments::parse(Some(arguments), &Policy::default())
+    Arguments::parse(Some(arguments), &Policy::default().with(Terminals::There))
 }
 
 fn parsed(arguments: &Value) -> Arguments {
@@ -33,6 +34,7 @@ fn a_command_is_all_that_is_needed() {
         directory_said_by: None,
         environment: Vec::new(),
         stdin: String::new(),
+        interactive: false,
         timeout_ms: None,
         label: None,
         ttl_ms: None,
@@ -41,7 +43,7 @@ fn a_command_is_all_that_is_needed() {
     assert_eq!(parsed(&json!({"command": "make  all\n"})), expect);
     let nulls = json!({
         "command": "make  all\n", "args": null, "cwd": null, "env": null, "stdin": null,
-        "timeoutSeconds": null, "label": null, "ttlSeconds": null, "idempotencyKey": null,
+        "timeoutSeconds": null, "label": null, "ttlSeconds": null, "idempotencyKey": null, "interactive": null,
     });
     assert_eq!(parsed(&nulls), expect);
 }
@@ -51,6 +53,7 @@ fn every_argument_arrives() {
     let arguments = parsed(&json!({
         "command": "cargo", "args": ["test", "", "a b"], "cwd": "/tmp", "env": {"B": "", "A": "x=1"},
         "stdin": "yes\n", "timeoutSeconds": 0.5, "label": "tests", "ttlSeconds": 60, "idempotencyKey": "k",
+        "interactive": true,
     }));
     let program = ["cargo", "test", "", "a b"].map(str::to_owned).to_vec();
     assert_eq!(arguments.command, Command::Program(program));
@@ -59,6 +62,7 @@ fn every_argument_arrives() {
         [("A", "x=1"), ("B", "")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(arguments.environment, environment);
     assert_eq!(arguments.stdin, "yes\n");
+    assert!(arguments.interactive);
     assert_eq!(arguments.timeout_ms, Some(500));
     assert_eq!(arguments.label.as_deref(), Some("tests"));
     assert_eq!(arguments.ttl_ms, Some(60_000));
@@ -106,8 +110,7 @@ fn a_command_has_to_be_there_and_say_something() {
 
 #[test]
 fn an_unknown_argument_is_named_with_the_known_ones() {
-    const KNOWN: &str =
-        "command, args, cwd, env, stdin, timeoutSeconds, label, ttlSeconds, idempotencyKey";
+    const KNOWN: &str = "command, args, cwd, env, stdin, timeoutSeconds, label, ttlSeconds, idempotencyKey, interactive";
     let unlike_any =
         |name: &str| format!("there is no argument `{name}`; the arguments are: {KNOWN}");
     check_argument("shell", &json!(true), &unlike_any("shell"));
@@ -430,4 +433,24 @@ fn strings_for_the_operating_system_have_the_length_that_it_takes() {
         &format!("`env.AB` {expected}"),
     );
     assert!(parse(&json!({"command": "cat", "stdin": long})).is_ok());
+}
+
+#[test]
+fn a_terminal_is_asked_for_where_there_are_some() {
+    let arguments = json!({"command": "true", "interactive": false});
+    let refused = Arguments::parse(arguments.as_object(), &Policy::default());
+    let refused = refused.expect_err("this host has none");
+    assert!(
+        refused.starts_with("there is no argument `interactive`"),
+        "{refused}"
+    );
+    assert!(
+        !refused.contains("idempotencyKey, interactive"),
+        "{refused}"
+    );
+    check_argument(
+        "interactive",
+        &json!("yes"),
+        "`interactive` is \"yes\", it has to be true or false",
+    );
 }

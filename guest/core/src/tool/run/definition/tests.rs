@@ -1,8 +1,11 @@
 //! The definition agrees with what the tool accepts and gives.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Policy, definition};
+use crate::tool::Terminals;
 use crate::tool::run::schema_check::{misfit, unknown_keywords};
 use crate::tool::run::{ARGUMENT_NAMES, Arguments};
 
@@ -22,20 +25,21 @@ fn check_invalid(arguments: &Value) {
 
 #[test]
 fn the_schema_names_exactly_the_arguments() {
-    let definition = definition(&Policy::default());
-    let properties = definition["inputSchema"]["properties"]
-        .as_object()
-        .expect("there are properties");
-    let mut known = ARGUMENT_NAMES.to_vec();
-    known.sort_unstable();
-    let mut named: Vec<&str> = properties.keys().map(String::as_str).collect();
-    named.sort_unstable();
-    assert_eq!(named, known);
+    let named = |terminals: Terminals| {
+        let definition = definition(&Policy::default().with(terminals));
+        let properties = definition["inputSchema"]["properties"].as_object();
+        let names = properties.expect("there are properties").keys().cloned();
+        names.collect::<BTreeSet<String>>()
+    };
+    let mut known: BTreeSet<String> = ARGUMENT_NAMES.map(str::to_owned).into();
+    assert_eq!(named(Terminals::There), known);
+    known.remove("interactive");
+    assert_eq!(named(Terminals::Lacking), known);
 }
 
 #[test]
 fn everything_in_both_schemas_is_described() {
-    let definition = definition(&Policy::default());
+    let definition = definition(&Policy::default().with(Terminals::There));
     for schema in ["inputSchema", "outputSchema"] {
         let schema = &definition[schema];
         assert_eq!(schema["type"], "object");

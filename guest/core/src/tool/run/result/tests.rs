@@ -281,6 +281,7 @@ fn progress(output_bytes: u64, stopping: Option<StopCause>) -> Progress {
         last_output_at: None,
         stopping,
         questions: Vec::new(),
+        prompt: None,
         report: None,
     }
 }

@@ -60,6 +60,7 @@ fn spec_of(call: Call) -> Spec {
         directory: call.directory,
         environment: call.variables.into_iter().collect(),
         stdin: call.stdin,
+        interactive: false,
         timeout_ms: None,
         lifetime_ms: None,
         grace_ms: 0,

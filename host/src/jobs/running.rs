@@ -1,6 +1,7 @@
-//! What a process of a job can do: ask something, and say how far it is.
+//! What can be done to a job without a server: a process of it asks something, and says how far it is; a person at a
+//! terminal tells it a secret.
 //!
-//! It finds its job by the data directory and the job's id, which every process of a job has in its environment.
+//! The job is found by the data directory and its id, which every process of it has in its environment.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -10,13 +11,13 @@ use uuid::Uuid;
 
 use super::directory::{JobDirectory, Liveness};
 use super::model::Report;
-use super::questions::Asker;
+use super::questions::{self, Asker, HiddenPrompt};
 use super::report;
 use super::supervised::JOBS;
 
-/// The job that this process is a part of.
+/// A job that runs, and that this process is a part of where it asks.
 #[derive(Debug)]
-pub(crate) struct Inside {
+pub(crate) struct RunningJob {
     directory: JobDirectory,
 }
 
@@ -34,7 +35,7 @@ pub(crate) enum NotInside {
     Unreadable(Uuid, #[source] io::Error),
 }
 
-impl Inside {
+impl RunningJob {
     /// Opens the job with this id in the data directory at this path. Makes nothing there.
     pub(crate) fn open(data_path: &Path, id: Uuid) -> Result<Self, NotInside> {
         let path = data_path.join(JOBS).join(id.to_string());
@@ -56,6 +57,22 @@ impl Inside {
     /// As [`Asker::ask`].
     pub(crate) fn ask(&self, form: String) -> io::Result<Asker> {
         Asker::ask(self.directory.dir(), form)
+    }
+
+    /// What it waits for at its terminal that is secret; `None` where that is nothing.
+    ///
+    /// # Errors
+    /// Where it cannot be looked at.
+    pub(crate) fn hidden_prompt(&self) -> io::Result<Option<HiddenPrompt>> {
+        questions::hidden_prompt(self.directory.dir())
+    }
+
+    /// Tells it a secret, `None` for the end of the file. Whether it was still waited for.
+    ///
+    /// # Errors
+    /// Where it is no line of at most 511 bytes, or cannot be told.
+    pub(crate) fn tell_secret(&self, key: &str, line: Option<&str>) -> io::Result<bool> {
+        questions::tell_secret(self.directory.dir(), key, line)
     }
 
     /// Says how far the job is.
