@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 
 use super::client::{Client, Interruption};
 use super::earlier::Earlier;
-use super::field::{Choice, Field, Kind, in_words};
+use super::field::{Field, Kind};
 use super::inside_arguments::AnswerOptions;
 use super::json::Json;
-use super::question::{Asked, Need, Question, overview};
+use super::question::{self, Need, Question, overview};
 use super::response::Response;
 use super::secret::Secret;
 use super::task::Task;
@@ -62,7 +62,11 @@ pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Resul
     let secret = secret.filter(|_| is_alone || !is_script);
     if !is_script && !io::stdin().is_terminal() {
         let how = "standard input is no terminal: give --accept, --decline or --set NAME=VALUE";
-        return Err(wrong_usage("answer", how.to_owned()));
+        let asked = match overview(&questions) {
+            list if list.is_empty() => list,
+            list => format!("; what task {} asks, behind its key:\n{list}", options.id),
+        };
+        return Err(wrong_usage("answer", format!("{how}{asked}")));
     }
     let how = if is_script {
         How::Script
@@ -126,7 +130,7 @@ fn answer_each(
 /// What the task asks now.
 fn open(client: &mut Client, id: &str) -> anyhow::Result<Vec<Question>> {
     let task: Box<RawValue> = client.request_text("tasks/get", json!({"taskId": id}))?;
-    Asked::parse(&task).context("the server sent something that is no question")
+    question::parse(&task).context("the server sent something that is no question")
 }
 
 /// The questions that are to be answered.
@@ -416,37 +420,19 @@ fn by_enter(name: &str, field: &Field, need: Need) -> Result<Typed, String> {
 /// What is asked for, and what may be typed.
 fn prompt(name: &str, field: &Field, need: Need) -> String {
     let title = field.title.as_deref().unwrap_or(name);
-    let kind = match &field.kind {
-        Kind::Text => String::new(),
-        Kind::Number => " (a number)".to_owned(),
-        Kind::Integer => " (a whole number)".to_owned(),
-        Kind::Boolean => " (yes or no)".to_owned(),
-        Kind::One(choices) => format!(" (one of {})", listed(choices)),
-        Kind::Several(choices) => format!(" (some of {}, with commas between)", listed(choices)),
-    };
     let description = field.description.as_ref().map(|text| format!(": {text}"));
-    let default = field.default.as_ref().map(|default| {
-        // Without one Enter leaves it out.
-        let skip = match need {
-            Need::Optional => format!(" ({SKIP} leaves it out)"),
-            Need::Required => String::new(),
-        };
-        format!(" [{}]{skip}", in_words(default))
-    });
+    // Without a default Enter leaves it out.
+    let skip = match (need, &field.default) {
+        (Need::Optional, Some(_)) => format!(" ({SKIP} leaves it out)"),
+        _ => String::new(),
+    };
     let line = format!(
-        "{title}{kind}{}{}:",
+        "{title}{}{}{}{skip}:",
+        field.choices(),
         description.unwrap_or_default(),
-        default.unwrap_or_default()
+        field.default_in_words()
     );
     terminal::set_in(&line)
-}
-
-fn listed(choices: &[Choice]) -> String {
-    let each = choices.iter().map(|choice| match &choice.title {
-        Some(title) if *title != choice.value => format!("{} = {title}", choice.value),
-        _ => choice.value.clone(),
-    });
-    each.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -113,6 +113,24 @@ impl Field {
         }
     }
 
+    /// What may be typed, behind a blank; nothing for a text, of which that goes without saying.
+    pub(super) fn choices(&self) -> String {
+        match &self.kind {
+            Kind::Text => String::new(),
+            Kind::Number => " (a number)".to_owned(),
+            Kind::Integer => " (a whole number)".to_owned(),
+            Kind::Boolean => " (yes or no)".to_owned(),
+            Kind::One(choices) => format!(" (one of {})", all(choices)),
+            Kind::Several(choices) => format!(" (some of {}, with commas between)", all(choices)),
+        }
+    }
+
+    /// Its default, behind a blank; nothing where it has none.
+    pub(super) fn default_in_words(&self) -> String {
+        let default = self.default.as_ref();
+        default.map_or_else(String::new, |default| format!(" [{}]", in_words(default)))
+    }
+
     /// Reads a value that somebody typed.
     ///
     /// # Errors
@@ -257,6 +275,15 @@ fn whole(text: &str) -> Result<Json, String> {
         "-0" => json!(0).into(),
         _ => number,
     })
+}
+
+/// The values to choose from, with what they mean.
+fn all(choices: &[Choice]) -> String {
+    let each = choices.iter().map(|choice| match &choice.title {
+        Some(title) if *title != choice.value => format!("{} = {title}", choice.value),
+        _ => choice.value.clone(),
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ fn follow_showing(
             // In one piece, so that nothing of another process comes between; the command in a line of its own, since it
             // is to be copied.
             let how = format!("{}; answer by: {}", task.message(), told.answer_command);
-            let details = question::details(&task.whole);
+            let details = question::details(&task.questions);
             let lines: Vec<String> = [Some(how), details].into_iter().flatten().collect();
             terminal::say(&lines.join("\n"));
             progress.said(&task.message());

@@ -42,7 +42,8 @@ pub struct AskOptions {
     /// What the person reads, at most 4000 characters, with what --deadline adds to it
     pub message: String,
 
-    /// Ask for yes or no; the answer is `true` or `false`
+    /// Ask for yes or no; the answer is `true` or `false`, and the exit status 0 for both: to go on by a yes alone, ask for
+    /// agreement
     #[arg(long, group = "kind")]
     pub boolean: bool,
 

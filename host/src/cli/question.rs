@@ -12,11 +12,12 @@ use serde_json::value::RawValue;
 
 use super::field::Field;
 use super::line::{one_line, shortened};
+use crate::shell_word::shell_word;
 
-/// The questions of a task, in their order.
-#[derive(Debug, Default, Deserialize)]
+/// The questions of a task.
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Asked {
+struct Asked {
     #[serde(default)]
     input_requests: Ordered<Request>,
 }
@@ -62,6 +63,23 @@ impl Question {
         Some(format!("open this page: {}", one_line(page)))
     }
 
+    /// What is to be filled in, a line for each field: its name, as `--set` takes it, and what may be typed.
+    pub(super) fn to_fill_in(&self) -> impl Iterator<Item = String> {
+        self.fields.iter().map(|(name, field)| {
+            let need = match self.need(name) {
+                Need::Required => "",
+                Need::Optional => ", may be left out",
+            };
+            let words = [&field.title, &field.description].into_iter().flatten();
+            let words: String = words.map(|text| format!(": {text}")).collect();
+            let (choices, default) = (field.choices(), field.default_in_words());
+            one_line(&format!(
+                "field {}{choices}{default}{need}{words}",
+                shell_word(name)
+            ))
+        })
+    }
+
     /// The beginning of its message, in one line.
     fn in_short(&self) -> String {
         shortened(&one_line(&self.message), SHOWN_CHARS)
@@ -78,14 +96,16 @@ pub(super) fn keys(task: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a person needs to know of a task's questions beside its status message: the page to open, and of several ones what
-/// each of them is; `None` where that is nothing.
-pub(super) fn details(task: &Value) -> Option<String> {
-    // Of what cannot be read nothing more can be said.
-    let questions: Vec<Question> = Asked::deserialize(task).ok()?.into();
-    match questions.as_slice() {
+/// What a person needs to know of questions beside the status message of their task: the page to open or what is to be
+/// filled in, and of several ones what each of them is; `None` where that is nothing.
+pub(super) fn details(questions: &[Question]) -> Option<String> {
+    match questions {
         [] => None,
-        [only] => only.to_open(),
+        [only] => {
+            let lines = only.to_open().into_iter().chain(only.to_fill_in());
+            let lines: Vec<String> = lines.collect();
+            (!lines.is_empty()).then(|| lines.join("\n"))
+        }
         several => Some(format!(
             "it asks, behind the key of each question:\n{}",
             overview(several)
@@ -93,12 +113,14 @@ pub(super) fn details(task: &Value) -> Option<String> {
     }
 }
 
-/// What is asked, a line each, behind its key.
+/// What is asked, a line each, behind its key, with what is to be filled in.
 pub(super) fn overview(questions: &[Question]) -> String {
     let lines = questions.iter().map(|question| {
         let page = question.to_open().map(|page| format!(" ({page})"));
         let page = page.unwrap_or_default();
-        format!("  {}  {}{page}", question.key, question.in_short())
+        let fields = question.to_fill_in().map(|line| format!("\n    {line}"));
+        let fields: String = fields.collect();
+        format!("  {}  {}{page}{fields}", question.key, question.in_short())
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -126,21 +148,14 @@ struct Schema {
     required: Vec<String>,
 }
 
-impl Asked {
-    /// Reads them from a task as the server wrote it.
-    ///
-    /// # Errors
-    /// Where they cannot be read.
-    pub(super) fn parse(task: &RawValue) -> serde_json::Result<Vec<Question>> {
-        serde_json::from_str(task.get()).map(Self::into)
-    }
-}
-
-impl From<Asked> for Vec<Question> {
-    fn from(asked: Asked) -> Self {
-        let questions = asked.input_requests.0.into_iter();
-        questions.map(Question::from).collect()
-    }
+/// Reads what a task asks from the task as the server wrote it; in their order.
+///
+/// # Errors
+/// Where they cannot be read.
+pub(super) fn parse(task: &RawValue) -> serde_json::Result<Vec<Question>> {
+    let asked: Asked = serde_json::from_str(task.get())?;
+    let questions = asked.input_requests.0.into_iter();
+    Ok(questions.map(Question::from).collect())
 }
 
 impl From<(String, Request)> for Question {
@@ -205,7 +220,7 @@ mod tests {
             r#""a":{"method":"elicitation/create","params":{"mode":"url","message":"n","url":"https://example.org/"}}}}"#,
         );
         let task: &RawValue = serde_json::from_str(task).expect("it is JSON");
-        let questions = Asked::parse(task).expect("it can be read");
+        let questions = parse(task).expect("it can be read");
         let [first, second] = questions.as_slice() else {
             panic!("there are two: {questions:?}");
         };
@@ -236,23 +251,54 @@ mod tests {
         assert_eq!(overview(&questions), lines);
     }
 
+    /// What is told of a task that asks this.
+    fn told(asked: Value) -> Option<String> {
+        let task = json!({ "inputRequests": asked }).to_string();
+        let task: &RawValue = serde_json::from_str(&task).expect("it is JSON");
+        details(&parse(task).expect("it can be read"))
+    }
+
     #[test]
     fn a_page_is_named_and_so_is_each_of_several_questions() {
         let page = json!({"params": {"message": "m", "url": "https://example.org/"}});
         let form = json!({"params": {"message": "n"}});
-        let told = |asked: Value| details(&json!({ "inputRequests": asked }));
         let open = "open this page: https://example.org/";
         assert_eq!(told(json!({ "a": page })).as_deref(), Some(open));
         assert_eq!(told(json!({ "a": form })), None);
         let both = told(json!({ "a": page, "b": form }));
         let list = format!("it asks, behind the key of each question:\n  a  m ({open})\n  b  n");
         assert_eq!(both, Some(list));
-        assert_eq!(details(&json!({"status": "working"})), None);
+        assert_eq!(details(&[]), None);
+    }
+
+    #[test]
+    fn what_is_to_be_filled_in_is_told_of_each_field() {
+        let form = json!({"params": {"message": "n", "requestedSchema": {
+            "properties": {
+                "branch": {"type": "string", "enum": ["main", "dev"], "default": "main"},
+                "how many": {"type": "integer", "title": "Number", "description": "of\nfiles"},
+            },
+            "required": ["how many"],
+        }}});
+        let (branch, number) = (
+            "field branch (one of main, dev) [main], may be left out",
+            "field 'how many' (a whole number): Number: of files",
+        );
+        assert_eq!(
+            told(json!({ "a": form })),
+            Some(format!("{branch}\n{number}"))
+        );
+        let several = told(json!({ "a": form, "b": {"params": {"message": "m"}} }));
+        let list = format!("  a  n\n    {branch}\n    {number}\n  b  m");
+        assert_eq!(
+            several,
+            Some(format!("it asks, behind the key of each question:\n{list}"))
+        );
     }
 
     #[test]
     fn a_task_may_ask_nothing() {
         let task: &RawValue = serde_json::from_str(r#"{"status":"working"}"#).expect("it is JSON");
-        assert!(Asked::parse(task).expect("it can be read").is_empty());
+        assert!(parse(task).expect("it can be read").is_empty());
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn show(place: Place<'_>, options: &ShowOptions) -> anyhow::Result<Ex
     }
     terminal::say(&state(&task));
     if task.status == Status::InputRequired {
-        if let Some(details) = question::details(&task.whole) {
+        if let Some(details) = question::details(&task.questions) {
             terminal::say(&details);
         }
         terminal::say(&format!(

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::output::Output;
 use super::plain::plain;
+use super::question::{self, Question};
 
 /// What stands between the server's words and the last line of the job.
 const LAST_LINE: &str = "; last line: ";
@@ -36,6 +37,9 @@ pub(super) struct Task {
     /// The whole, as it came.
     #[serde(skip)]
     pub(super) whole: Value,
+    /// What it asks, in its order, where that was fetched and can be read.
+    #[serde(skip)]
+    pub(super) questions: Vec<Question>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -131,7 +135,12 @@ impl Task {
 
     /// Asks the server for a task.
     pub(super) fn fetch(client: &mut Client, id: &str) -> anyhow::Result<Self> {
-        Self::parse(client.request("tasks/get", json!({"taskId": id}))?)
+        let text = client.request_text("tasks/get", json!({"taskId": id}))?;
+        let whole = serde_json::from_str(text.get()).context("the server sent no JSON")?;
+        Ok(Self {
+            questions: question::parse(&text).unwrap_or_default(),
+            ..Self::parse(whole)?
+        })
     }
 
     /// What became of it in words, in one line: never empty. Of a failed task, whatever either of its two messages says.

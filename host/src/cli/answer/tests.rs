@@ -12,7 +12,7 @@ fn question(properties: &Value, required: &Value) -> Question {
     let request = json!({ "params": { "message": "m", "requestedSchema": schema } });
     let task = json!({ "inputRequests": { "k": request } }).to_string();
     let task: &RawValue = serde_json::from_str(&task).expect("it is JSON");
-    Asked::parse(task).expect("it can be read").remove(0)
+    question::parse(task).expect("it can be read").remove(0)
 }
 
 fn options(set: &[&str]) -> AnswerOptions {
