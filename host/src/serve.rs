@@ -94,6 +94,7 @@ pub fn stdio(settings: Settings) -> Result<(), ServeError> {
     tell_where_it_works(&mut config);
     tell_of_terminals(&mut config);
     require_store_of_jobs(&data_dir)?;
+    // By its path, since SQLite takes no directory: nothing of a name comes from outside, and links are refused.
     let store = SqliteStore::open(&data_dir.path().join(STORE_FILE))?;
     let jobs = SupervisedJobs::open(data_dir.dir(), data_dir.path(), own_program()?).map_err(
         |source| ServeError::Jobs {

@@ -224,6 +224,27 @@ fn numbers_hold_for_every_call() {
 }
 
 #[test]
+fn what_the_host_configures_is_the_grace_and_the_output_limit_of_every_job() {
+    for (config, expect) in [
+        (json!({}), [5_000, 67_108_864]),
+        (
+            json!({ "graceMs": 1, "outputLimitBytes": 4_096 }),
+            [1, 4_096],
+        ),
+    ] {
+        let mut config = config;
+        config["tools"] = json!([tool(&json!({ "shell": "true" }))]);
+        for (name, arguments) in [("run", json!({ "command": "true" })), ("t", json!({}))] {
+            let mut place = Place::configured(&config);
+            place.reply(Client::Tasks, name, &arguments);
+            let spec = place.facts()["spec"].take();
+            let numbers = ["graceMs", "outputLimitBytes"].map(|member| spec[member].clone());
+            assert_eq!(numbers, expect.map(Value::from), "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_task_is_called_by_its_label_or_by_its_tool() {
     let label = |label: &Value, arguments: &Value| {
         let mut place = Place::new(&json!([tool(&json!({ "shell": "true", "label": label }))]));

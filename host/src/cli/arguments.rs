@@ -174,7 +174,7 @@ in the message.
 
 All else goes to standard error: the task's id, while the command runs the last line that it wrote, and in the end how \
 it ended and how to see it again. That last line is written anew in its place on a terminal; elsewhere it is a line of its \
-own where it is another one, every 10 seconds at most. With --detach standard error has how to see the job and how to stop \
+own where it is another one: every second at first, later every 10 seconds at most. With --detach standard error has how to see the job and how to stop \
 it.
 
 Inside of a job, whatever is run is a part of that job, also with --detach: it is stopped when that job ends.

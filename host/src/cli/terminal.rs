@@ -1,6 +1,7 @@
 //! Where a person reads: standard output for data, standard error for everything else.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -210,6 +211,8 @@ pub(super) struct Progress {
     telling: Telling,
     shown: String,
     shown_at: Option<Instant>,
+    /// When the first line was written.
+    begun_at: Option<Instant>,
 }
 
 /// Whether it is said how far something is.
@@ -221,8 +224,9 @@ pub(super) enum Telling {
     Quiet,
 }
 
-/// How long a line stays the last one where lines stay for ever: a log of a day's job is to be read.
-const LINE_INTERVAL: Duration = Duration::from_secs(10);
+/// How long a line stays the last one where lines stay for ever: as long as all before it, within these bounds. So what
+/// takes seconds is followed, and the log of a day's job can be read.
+const LINE_INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(10);
 
 impl Progress {
     /// One of which nothing is shown yet.
@@ -231,6 +235,7 @@ impl Progress {
             telling,
             shown: String::new(),
             shown_at: None,
+            begun_at: None,
         }
     }
 
@@ -262,7 +267,10 @@ impl Progress {
 
     /// Whether a line is to be written where it stays for ever, and then notes that it is.
     fn is_news(&mut self, line: &str, now: Instant) -> bool {
-        let is_too_soon = |at| now.saturating_duration_since(at) < LINE_INTERVAL;
+        let since = |at| now.saturating_duration_since(at);
+        let all_before = self.begun_at.map_or(Duration::ZERO, since) / 2;
+        let interval = all_before.clamp(*LINE_INTERVALS.start(), *LINE_INTERVALS.end());
+        let is_too_soon = |at| since(at) < interval;
         let state = timeless(line);
         let is_news = state != self.shown && !self.shown_at.is_some_and(is_too_soon);
         if is_news {
@@ -274,6 +282,7 @@ impl Progress {
     fn note(&mut self, state: String, now: Instant) {
         self.shown = state;
         self.shown_at = Some(now);
+        self.begun_at.get_or_insert(now);
     }
 
     /// Takes the line away, where it stands on a terminal.
@@ -364,9 +373,14 @@ mod tests {
         let mut is_news =
             |line: &str, ms| progress.is_news(line, start + Duration::from_millis(ms));
         assert!(is_news("running for 1 s; last line: 1", 0));
-        assert!(!is_news("running for 2 s; last line: 2", 1_000));
-        assert!(!is_news("running for 10.9 s; last line: 3", 9_999));
-        assert!(is_news("running for 11 s; last line: 3", 10_000));
-        assert!(!is_news("running for 30 s; last line: 3", 30_000));
+        assert!(!is_news("running for 1.9 s; last line: 2", 999));
+        assert!(is_news("running for 2 s; last line: 2", 1_000));
+        assert!(is_news("running for 3 s; last line: 3", 2_000));
+        assert!(!is_news("running for 4.9 s; last line: 4", 3_900));
+        assert!(is_news("running for 5 s; last line: 5", 4_000));
+        assert!(is_news("running for 1 min 41 s; last line: 6", 100_000));
+        assert!(!is_news("running for 1 min 50.9 s; last line: 7", 109_999));
+        assert!(is_news("running for 1 min 51 s; last line: 7", 110_000));
+        assert!(!is_news("running for 3 min; last line: 7", 180_000));
     }
 }

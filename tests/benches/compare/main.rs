@@ -3,7 +3,7 @@
 //! `cargo bench -p backburner-tests [-- [--quick] [PART …]]`, where a part is `start`, `get`, `create`, `tell`,
 //! `jobs`, `memory` or `component`, which compares the component with the same logic natively. Prints medians, their relation,
 //! and whether the budgets are met; a budget that is missed fails nothing, since what it is measured on may be busy
-//! with something else.
+//! with something else. `cargo test` measures all parts as briefly as they can be.
 //!
 //! **Knows** how to drive a server with raw lines as fast as it answers. **Does not know** how either is built,
 //! beyond the command line: both get the same messages from the same driver, alternating within each round, so

@@ -18,7 +18,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the arguments. Cargo adds `--bench` of its own accord.
+    /// Reads the arguments. `cargo bench` adds `--bench` of its own accord; without it, as by `cargo test`, it is seen that
+    /// everything can be measured, and no figure is worth anything.
     ///
     /// # Errors
     /// On an option that does not exist.
@@ -31,15 +32,23 @@ impl Settings {
             jobs: 500,
             parts: Vec::new(),
         };
+        let mut is_bench = false;
         for argument in arguments {
             match argument.as_str() {
-                "--bench" => {}
+                "--bench" => is_bench = true,
                 "--quick" => settings.shorten(),
                 option if option.starts_with('-') => {
                     bail!("there is no option {option}; there is --quick")
                 }
                 part => settings.parts.push(part.to_owned()),
             }
+        }
+        if !is_bench {
+            settings.rounds = 1;
+            settings.starts = 1;
+            settings.gets = 50;
+            settings.creates = 2;
+            settings.jobs = 5;
         }
         Ok(settings)
     }

@@ -41,6 +41,15 @@ pub(crate) const KEY_CHARS_MAX: usize = 64;
 /// The longest form of a question, in bytes.
 pub(crate) const FORM_BYTES_MAX: usize = 64 << 10;
 
+/// How much text a spec may have in all, in bytes, at whatever host.
+pub(crate) const SPEC_BYTES: usize = 2 << 20;
+
+/// The most processes that are named which outlived a command.
+pub(crate) const LEFTOVERS_MAX: usize = 20;
+
+/// How much of a process's command line is told, in characters.
+pub(crate) const COMMAND_CHARS_MAX: usize = 200;
+
 /// The longest answer, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 

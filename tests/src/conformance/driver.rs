@@ -58,7 +58,7 @@ fn gather(subject: &Subject, members: &[String]) -> Result<(), String> {
     })
 }
 
-fn take_part(subject: &Subject, ticket: &str) -> Result<(), String> {
+pub(super) fn take_part(subject: &Subject, ticket: &str) -> Result<(), String> {
     match instance(subject)?
         .resume(ticket)
         .map_err(|error| trapped(&error))?

@@ -55,6 +55,14 @@ impl Subject {
         driver::play(self, name)
     }
 
+    /// Goes on with a check where nothing has to be waited for.
+    ///
+    /// # Errors
+    /// As [`Subject::run`], and where the ticket is none.
+    pub fn resume(&self, ticket: &str) -> Result<(), String> {
+        driver::take_part(self, ticket)
+    }
+
     /// Runs all of these checks, several at the same time, and gives what was not kept: a line for each.
     #[must_use]
     pub fn breaches(&self, checks: &[Check]) -> Vec<String> {

@@ -115,10 +115,24 @@ enum Fault {
     ShowsSecrets,
     /// A prompt is still told after its end.
     KeepsPrompts,
+    /// Every job seems to wait at a terminal.
+    PromptsByItself,
+    /// A line for a prompt that is not open is an error.
+    RefusesLines,
+    /// A control character in a line is left out.
+    DropsControls,
+    /// A line is typed by the host that took it, when somebody asks it about the job.
+    TypesLater,
+    /// A spec of more than 1 MiB is refused.
+    RefusesLargeSpecs,
+    /// All leftovers are named, and more.
+    NamesTooMany,
+    /// Command lines are told to their end.
+    TellsWholeCommands,
 }
 
 /// Each fault, and the checks that have to find it.
-const FAULTS: [(Fault, &[&str]); 51] = [
+const FAULTS: [(Fault, &[&str]); 58] = [
     (Fault::AllowsSecondStart, &["jobs/once"]),
     (Fault::ForgetsEarlyStops, &["jobs/stopped-before-start"]),
     (Fault::TakesStatusForSignal, &["jobs/exit-status"]),
@@ -187,6 +201,13 @@ const FAULTS: [(Fault, &[&str]); 51] = [
     (Fault::ReusesPromptKeys, &["jobs/prompt-keys"]),
     (Fault::ShowsSecrets, &["jobs/hidden-prompt"]),
     (Fault::KeepsPrompts, &["jobs/prompt"]),
+    (Fault::PromptsByItself, &["jobs/asks-nothing"]),
+    (Fault::RefusesLines, &["jobs/lines-for-nothing"]),
+    (Fault::DropsControls, &["jobs/prompt"]),
+    (Fault::TypesLater, &["jobs/line-lasts"]),
+    (Fault::RefusesLargeSpecs, &["jobs/spec-size"]),
+    (Fault::NamesTooMany, &["jobs/leftover-limits"]),
+    (Fault::TellsWholeCommands, &["jobs/leftover-limits"]),
 ];
 
 /// Each fault, with one of the checks that have to find it.

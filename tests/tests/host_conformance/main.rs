@@ -143,4 +143,11 @@ fn every_check_has_a_name_of_its_own_and_a_promise() {
 fn what_is_no_check_and_what_is_no_ticket_fails() {
     let found = in_memory().run("store/no-such-check");
     assert!(found.is_err_and(|reason| reason.contains("no-such-check")));
+    for ticket in ["", "nonsense", "{}"] {
+        let found = in_memory().resume(ticket);
+        assert!(
+            found.is_err_and(|reason| reason.contains("ticket")),
+            "{ticket:?}"
+        );
+    }
 }

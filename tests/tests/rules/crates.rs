@@ -6,8 +6,8 @@ use std::process::Command;
 use backburner_tests::workspace;
 use serde_json::Value;
 
-/// The names of the dependencies of one kind (`null` is the ordinary one) of a package of the workspace.
-fn dependencies(package: &str, kind: &Value) -> BTreeSet<String> {
+/// What cargo says of this workspace.
+fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").expect("cargo runs the tests");
     let output = Command::new(cargo)
         .current_dir(workspace())
@@ -26,14 +26,23 @@ fn dependencies(package: &str, kind: &Value) -> BTreeSet<String> {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
-    let packages = metadata["packages"]
-        .as_array()
-        .expect("a workspace has packages");
-    let package = packages
+    serde_json::from_slice(&output.stdout).expect("cargo writes JSON")
+}
+
+/// A package of the workspace of which this is so.
+fn package(metadata: &Value, is_it: impl Fn(&Value) -> bool) -> &Value {
+    let packages = metadata["packages"].as_array();
+    let packages = packages.expect("a workspace has packages");
+    packages
         .iter()
-        .find(|it| it["name"] == package)
-        .expect("the package is there");
+        .find(|it| is_it(it))
+        .expect("the package is there")
+}
+
+/// The names of the dependencies of one kind (`null` is the ordinary one) of a package of the workspace.
+fn dependencies(name: &str, kind: &Value) -> BTreeSet<String> {
+    let metadata = metadata();
+    let package = package(&metadata, |it| it["name"] == name);
     let dependencies = package["dependencies"]
         .as_array()
         .expect("a package has a list of them");
@@ -46,6 +55,24 @@ fn dependencies(package: &str, kind: &Value) -> BTreeSet<String> {
 
 fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn cargo_run_runs_the_program_without_being_told_which() {
+    let metadata = metadata();
+    let default = metadata["workspace_default_members"].as_array();
+    let [only] = default.map_or(&[][..], Vec::as_slice) else {
+        panic!("the README's first command names no package: {default:?}");
+    };
+    let package = package(&metadata, |it| it["id"] == *only);
+    let targets = package["targets"].as_array().expect("a package has some");
+    let is_program = |it: &&Value| it["kind"] == serde_json::json!(["bin"]);
+    let programs: Vec<&Value> = targets
+        .iter()
+        .filter(is_program)
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(programs, ["backburner"]);
 }
 
 #[test]

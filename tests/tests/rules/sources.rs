@@ -63,6 +63,17 @@ const NOWHERE: [&str; 5] = [
     "dbg!",
 ];
 
+/// What opens, makes or deletes a file by its path.
+const BY_PATH: [&str; 7] = [
+    "std::fs::read",
+    "std::fs::read_dir",
+    "std::fs::write",
+    "std::fs::remove_file",
+    "std::fs::create_dir",
+    "File::open",
+    "OpenOptions",
+];
+
 #[test]
 fn files_and_functions_are_short() {
     let mut problems = Vec::new();
@@ -137,6 +148,22 @@ fn the_host_never_reads_a_body() {
         })
         .collect();
     assert_none("the host knows no message", &problems);
+}
+
+#[test]
+fn the_files_of_jobs_are_reached_by_their_directory_alone() {
+    let mut problems = Vec::new();
+    for file in rust_below("host/src/jobs") {
+        // What it looks at is `/proc`.
+        if file.path.starts_with("host/src/jobs/processes/") || file.path.ends_with("tests.rs") {
+            continue;
+        }
+        let lines = before_tests(&file.text).lines();
+        let lines = lines.map(|line| if line.contains("\"/proc/") { "" } else { line });
+        let code = bare(&Vec::from_iter(lines).join("\n"));
+        problems.extend(found(&file, &code, &BY_PATH));
+    }
+    assert_none("cap-std opens them, and no path leads elsewhere", &problems);
 }
 
 #[test]

@@ -126,6 +126,35 @@ fn a_target_that_is_missing_is_installed_once_and_explicitly() {
 }
 
 #[test]
+fn a_build_script_installs_it_before_it_builds() {
+    let machine = Machine::new(INSTALLS);
+    program(
+        &machine.path("cargo"),
+        "echo \"cargo $1\" >> \"$LOG\"; exit 1",
+    );
+    let path = std::env::var_os("PATH").expect("there is one");
+    let places = [machine.place.path().to_owned()];
+    let path = std::env::join_paths(places.into_iter().chain(std::env::split_paths(&path)));
+    let built = Command::new(env!("BUILD_SCRIPT"))
+        .env("PATH", path.expect("no directory has a colon in its name"))
+        .env("LOG", machine.path("called"))
+        .env("CARGO", machine.path("cargo"))
+        .env("CARGO_HOME", machine.path("home"))
+        .env(
+            "CARGO_MANIFEST_DIR",
+            backburner_tests::workspace().join("tests"),
+        )
+        .env("OUT_DIR", machine.path("build/tests/out"))
+        .env("RUSTC", machine.path("rustc"))
+        .env("RUSTUP_AUTO_INSTALL", "0")
+        .output();
+    let built = built.expect("it was built with this test");
+    assert!(!built.status.success(), "there is no cargo here");
+    let calls = [format!("target add {TARGET}"), "cargo build".to_owned()];
+    assert_eq!(machine.calls(), calls, "{built:?}");
+}
+
+#[test]
 fn several_builds_at_a_time_install_it_once() {
     // So slow that the others come meanwhile; the directory appears last, as with the real one.
     let machine = Machine::new(&format!("sleep 0.3; {INSTALLS}"));

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, same};
+use crate::limits::SPEC_BYTES;
 use crate::run::Run;
 
 /// A job, and what it writes before it exits with status 0.
@@ -28,6 +29,15 @@ pub(super) const CHECKS: &[Check] = &[
         steps: &[
             Step::Do(|run| begin(run, inputs())),
             Step::Do(|run| judge(run, inputs())),
+        ],
+    },
+    Check {
+        name: "jobs/spec-size",
+        promise: "A spec with 2 MiB of text in all is carried out.",
+        needs: &[Need::Processes],
+        steps: &[
+            Step::Do(|run| begin(run, largest())),
+            Step::Do(|run| judge(run, largest())),
         ],
     },
     Check {
@@ -140,6 +150,18 @@ fn inputs() -> Vec<Case> {
             "012".to_owned(),
         ),
     ]
+}
+
+/// As long as a spec may be at any host.
+fn largest() -> Vec<Case> {
+    let (line, directory) = ("echo $(wc -c)", "/");
+    let size = SPEC_BYTES - line.len() - directory.len();
+    let spec = Spec {
+        directory: Some(directory.to_owned()),
+        stdin: "a".repeat(size),
+        ..shell(line)
+    };
+    vec![(spec, format!("{size}\n"))]
 }
 
 fn variables() -> Vec<Case> {

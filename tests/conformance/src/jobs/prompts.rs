@@ -1,24 +1,45 @@
 //! What a job waits for at its terminal, where jobs have some.
 
-use super::{Spec, Stream, output, plausible, progress, shell, start, stop, wit};
+use super::{
+    Spec, Stream, happened_alone, leave_alone, output, plausible, progress, shell, start, stop, wit,
+};
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, breach, ensure, same};
-use crate::limits::{KEY_CHARS_MAX, LINE_CHARS_MAX, PROMPT_CHARS_MAX, UNANSWERED_MS};
+use crate::limits::{ALONE_MS, KEY_CHARS_MAX, LINE_CHARS_MAX, PROMPT_CHARS_MAX, UNANSWERED_MS};
 use crate::run::Run;
 
 use wit::{Prompt, StopReason};
 
 const NEEDS: &[Need] = &[Need::Processes, Need::Terminals];
 
+const LASTING_NEEDS: &[Need] = &[
+    Need::Processes,
+    Need::Terminals,
+    Need::LastingStore,
+    Need::LastingJobs,
+];
+
 pub(super) const CHECKS: &[Check] = &[
     Check {
         name: "jobs/prompt",
-        promise: "What an interactive job waits for at its terminal is its prompt, and the first line is typed there.",
+        promise: "What an interactive job waits for at its terminal is its prompt, and the first line is typed there, with \
+                  blanks for control characters.",
         needs: NEEDS,
         steps: &[
             Step::Do(|run| begin(run, READS)),
             Step::Do(enter_twice),
             Step::Do(judge_typed),
+        ],
+    },
+    Check {
+        name: "jobs/line-lasts",
+        promise: "A line is typed, whatever becomes of the host that took it.",
+        needs: LASTING_NEEDS,
+        steps: &[
+            Step::Do(|run| begin(run, READS)),
+            Step::Do(enter_and_leave),
+            Step::Restart { ms: ALONE_MS },
+            Step::Do(judge_typed_alone),
         ],
     },
     Check {
@@ -86,12 +107,16 @@ fn prompt(run: &Run, text: &str) -> Result<Prompt, Halt> {
 }
 
 fn enter(id: &str, key: &str, line: Option<&str>) -> Result<(), Halt> {
-    let entered = wit::enter(id, key, line);
-    entered.or_else(|failure| breach(format!("`enter` failed: {}", failure.detail)))?;
+    enter_blindly(id, key, line)?;
     let told = progress(id)?.prompt;
     ensure(told.is_none_or(|told| told.key != key), || {
         "a prompt is still told for which a line was taken".to_owned()
     })
+}
+
+fn enter_blindly(id: &str, key: &str, line: Option<&str>) -> Result<(), Halt> {
+    let entered = wit::enter(id, key, line);
+    entered.or_else(|failure| breach(format!("`enter` failed: {}", failure.detail)))
 }
 
 fn enter_twice(run: &mut Run) -> Result<(), Halt> {
@@ -108,8 +133,29 @@ fn enter_twice(run: &mut Run) -> Result<(), Halt> {
         prompt(run, "which one?")?.key.as_str(),
         found.key.as_str(),
     )?;
-    enter(&id, &found.key, Some("this"))?;
+    enter(&id, &found.key, Some("th\tis"))?;
     enter(&id, &found.key, Some("other"))
+}
+
+fn enter_and_leave(run: &mut Run) -> Result<(), Halt> {
+    let key = prompt(run, "which one?")?.key;
+    enter_blindly(&run.job(0), &key, Some("th\tis"))?;
+    leave_alone(run);
+    Ok(())
+}
+
+fn judge_typed_alone(run: &mut Run) -> Result<(), Halt> {
+    let id = run.job(0);
+    // Looked at first: where the line is lost, there is nothing to wait for.
+    same(
+        "its prompt after the restart",
+        &progress(&id)?.prompt,
+        &None,
+    )?;
+    let fragments = output(&id)?.fragments;
+    let last = fragments.last().map_or(u64::MAX, |it| it.at);
+    judge_typed(run)?;
+    happened_alone(run, "a line was typed", last)
 }
 
 /// What a terminal adds to the output is its own matter.
@@ -120,10 +166,14 @@ fn judge_typed(run: &mut Run) -> Result<(), Halt> {
     ensure(!text.contains("other"), || {
         format!("a second line was typed: {text:?}")
     })?;
-    if !text.contains("<this>") {
+    let Some((_, typed)) = text.split_once('<') else {
         progress(&id)?;
         return not_yet("what was typed");
-    }
+    };
+    let Some((typed, _)) = typed.split_once('>') else {
+        return not_yet("the rest of what was typed");
+    };
+    same("what was typed", typed, "th is")?;
     let errors = written.of(Stream::Stderr);
     same("what is not of one stream", &errors.len(), &0)?;
     stop(&id, StopReason::Cancelled)
@@ -164,8 +214,7 @@ fn enter_hidden(run: &mut Run) -> Result<(), Halt> {
     let id = run.job(0);
     let found = prompt(run, "word?")?;
     same("whether it is hidden", &found.hidden, &true)?;
-    let entered = wit::enter(&id, &found.key, Some("this"));
-    entered.or_else(|failure| breach(format!("`enter` failed: {}", failure.detail)))?;
+    enter_blindly(&id, &found.key, Some("this"))?;
     let still = prompt(run, "word?")?.key;
     same(
         "the key of a hidden prompt",

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, ensure, same};
+use crate::limits::{COMMAND_CHARS_MAX, LEFTOVERS_MAX};
 use crate::run::Run;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -27,6 +28,15 @@ pub(super) const CHECKS: &[Check] = &[
             Step::Do(|run| begin(run, "sleep 61 & echo $!; sleep 0.2; exit 5")),
             Step::Do(judge_leftovers),
             Step::Do(nothing_runs),
+        ],
+    },
+    Check {
+        name: "jobs/leftover-limits",
+        promise: "At most 20 of the processes that outlive a command are named, each by at most 200 characters.",
+        needs: &[Need::Processes],
+        steps: &[
+            Step::Do(|run| begin(run, LEAVES_MANY)),
+            Step::Do(judge_limits),
         ],
     },
     Check {
@@ -61,6 +71,10 @@ pub(super) const CHECKS: &[Check] = &[
         ],
     },
 ];
+
+/// More than are named, each with a longer command line than is told.
+const LEAVES_MANY: &str = "number=0; while [ $number -lt 24 ]; do number=$((number + 1)); \
+                           sleep $(printf '61.%0300d' 0) & done; sleep 0.2; exit 5";
 
 /// The job that is looked at is the first of the run, the one that looks for its processes the second.
 fn begin(run: &mut Run, line: &str) -> Result<(), Halt> {
@@ -109,6 +123,17 @@ fn judge_leftovers(run: &mut Run) -> Result<(), Halt> {
         )
     })?;
     look_for(run)
+}
+
+fn judge_limits(run: &mut Run) -> Result<(), Halt> {
+    let leftovers = ended_by_itself(&run.job(0), 5)?.leftovers;
+    ensure((1..=LEFTOVERS_MAX).contains(&leftovers.len()), || {
+        format!("of 24 leftovers {} are named", leftovers.len())
+    })?;
+    let longest = leftovers.iter().map(|it| it.command.chars().count()).max();
+    ensure(longest <= Some(COMMAND_CHARS_MAX), || {
+        format!("{longest:?} characters of a command line are told")
+    })
 }
 
 /// Starts a job that says whether the process runs whose id the first one wrote. A dead process that nobody has

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use backburner::jobs::{
-    Command, End, Failure, Fragment, Jobs, Loss, Outcome, Progress, Prompt, Question, Report, Spec,
-    StartError, State, StopCause, StopReason, Stream,
+    Command, End, Failure, Fragment, Jobs, Loss, Outcome, Process, Progress, Prompt, Question,
+    Report, Spec, StartError, State, StopCause, StopReason, Stream,
 };
 use backburner_tests::{PATIENCE, processes_of_task, until};
 use rustix::process::{Pid, Signal, kill_process};
@@ -48,6 +48,8 @@ pub(super) struct Faulty {
     started: Mutex<BTreeSet<Uuid>>,
     /// What this host was given for jobs and has not handed on: whose it is, the question's key, and the answer.
     untold: Mutex<Vec<(Uuid, String, String)>>,
+    /// The same of lines for prompts.
+    untyped: Mutex<Vec<(Uuid, String, Option<String>)>>,
     /// The last prompt that was told.
     prompt: Mutex<Option<Prompt>>,
 }
@@ -61,6 +63,7 @@ impl Faulty {
             shared,
             started: Mutex::default(),
             untold: Mutex::default(),
+            untyped: Mutex::default(),
             prompt: Mutex::default(),
         }
     }
@@ -143,6 +146,14 @@ impl Faulty {
     }
 
     fn told_progress(&self, mut progress: Progress) -> Progress {
+        if self.has(Fault::PromptsByItself) {
+            progress.prompt = Some(Prompt {
+                key: "p".to_owned(),
+                text: String::new(),
+                hidden: false,
+                asked_at: progress.started_at,
+            });
+        }
         self.change_prompt(&mut progress.prompt);
         let questions = &mut progress.questions;
         match self.fault {
@@ -197,6 +208,14 @@ impl Faulty {
             (Fault::HidesDropped, _) => outcome.dropped_bytes = 0,
             (Fault::HidesCause, _) => outcome.stopped = None,
             (Fault::HidesLeftovers, _) => outcome.leftovers.clear(),
+            (Fault::NamesTooMany, _) => {
+                let more = outcome.leftovers.first().cloned();
+                outcome.leftovers.extend(more);
+            }
+            (Fault::TellsWholeCommands, _) => {
+                let whole = |it: &mut Process| it.command = it.command.repeat(2);
+                outcome.leftovers.iter_mut().for_each(whole);
+            }
             (Fault::ConfusesLimits, _) if outcome.stopped == Some(StopCause::Expired) => {
                 outcome.stopped = Some(StopCause::TimedOut);
             }
@@ -231,6 +250,10 @@ impl Faulty {
         let mut untold = self.untold.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, key, answer) in untold.drain(..) {
             self.jobs.answer(id, &key, &answer)?;
+        }
+        let mut untyped = self.untyped.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, key, line) in untyped.drain(..) {
+            self.jobs.enter(id, &key, line.as_deref())?;
         }
         Ok(())
     }
@@ -292,6 +315,9 @@ impl Jobs for Faulty {
         let mut graces = graces.unwrap_or_else(PoisonError::into_inner);
         graces.insert(id, Duration::from_millis(spec.grace_ms));
         drop(graces);
+        if self.has(Fault::RefusesLargeSpecs) && spec.stdin.len() > 1 << 20 {
+            return Err(StartError::BadSpec("it is too long".to_owned()));
+        }
         let spec = self.altered(spec);
         if self.has(Fault::RacesStarts) {
             return self.start_unknown(id, &spec);
@@ -356,6 +382,19 @@ impl Jobs for Faulty {
         match self.fault {
             Fault::TypesNothing => Ok(()),
             Fault::LosesLongLines if line.is_some_and(|line| line.len() > 1000) => Ok(()),
+            Fault::RefusesLines => {
+                let detail = "there is no such prompt".to_owned();
+                Err(Failure { detail })
+            }
+            Fault::DropsControls => {
+                let line = line.map(|line| line.replace(char::is_control, ""));
+                self.jobs.enter(id, key, line.as_deref())
+            }
+            Fault::TypesLater => {
+                let mut untyped = self.untyped.lock().unwrap_or_else(PoisonError::into_inner);
+                untyped.push((id, key.to_owned(), line.map(str::to_owned)));
+                Ok(())
+            }
             Fault::ReusesPromptKeys => match self.jobs.inspect(id)? {
                 State::Running(progress) => progress
                     .prompt
