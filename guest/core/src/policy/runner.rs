@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::{
-    self, UNCLEAR_SHELL, UNKNOWN_NAME, Visitor, is_assignment, visit_line, visit_shell,
+    self, UNCLEAR_SHELL, UNKNOWN_NAME, Visitor, visit_line, visit_shell, visit_variables,
 };
 use super::limits::{READINGS, RUNNER_LEVELS};
 use super::line::{self, Script};
 use super::programs::{Begins, Form, Meaning, Runner, Said, is_one_of};
+use super::variables::Variables;
 use super::word::{Piece, Spread, UNKNOWN_TEXT, Word};
 
 const UNCLEAR_START: &str = "it is unclear where among some arguments a command begins";
@@ -53,6 +54,8 @@ struct Own<'a> {
     starts: BTreeMap<usize, Option<String>>,
     /// The shell lines, by the places of their options.
     lines: BTreeMap<usize, String>,
+    /// The places of the variables that the command gets.
+    assignments: BTreeSet<usize>,
     /// What something else is put in the place of. Of several the last one counts.
     marker: Option<String>,
     asks_for_shell: bool,
@@ -73,6 +76,7 @@ impl<'a> Own<'a> {
             arguments,
             starts: BTreeMap::new(),
             lines: BTreeMap::new(),
+            assignments: BTreeSet::new(),
             marker: runner.marker.map(str::to_owned),
             asks_for_shell: runner.is_else_shell,
             doubt: None,
@@ -105,7 +109,10 @@ impl<'a> Own<'a> {
             });
         } else if text.starts_with('-') && !reading.is_ended {
             self.options(behind, word);
-        } else if is_assignment(word) {
+        } else if word.is_assignment() {
+            if self.runner.begins == Begins::Next {
+                self.assignments.insert(reading.place);
+            }
             self.open.insert(behind);
         } else {
             self.operand(reading, word);
@@ -228,6 +235,8 @@ impl<'a> Own<'a> {
         if let Some(why) = self.why_unclear() {
             return visitor.doubt(why);
         }
+        let assignments = self.assignments.iter().map(|place| &self.arguments[*place]);
+        visit_variables(&Variables::of_words(assignments), (depth, visitor));
         for line in self.lines.values() {
             visit_line(line, depth, visitor);
         }

@@ -463,7 +463,6 @@ fn what_makes_words_mean_something_else_is_not_followed() {
         "complete -F f x",
         "enable -f x.so x",
         "echo x | at now",
-        "PROMPT_COMMAND='rm -r x'",
         "PS4='$(rm -r x)' bash -x y",
         "export PS4=x",
         "env BASH_ENV=x bash y",

@@ -6,7 +6,7 @@ use super::limits::{COMMAND_CHARS, LINE_CHARS, REASONS};
 use super::{Question, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
-use crate::policy::{Concern, is_run};
+use crate::policy::{Concern, are_run};
 use crate::text::{Ends, INSET, in_one_line, indented, revealed_lines};
 
 /// The name of the question, and of its only field.
@@ -119,7 +119,8 @@ fn variables(spec: &JobSpec) -> Option<String> {
     let names: Vec<String> = spec
         .environment
         .iter()
-        .map(|(name, value)| match is_run(name, value) {
+        .zip(are_run(&spec.environment))
+        .map(|((name, value), is_run)| match is_run {
             true => format!("{name}={}", quoted(value)),
             false => name.clone(),
         })

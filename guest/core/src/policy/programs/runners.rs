@@ -78,6 +78,10 @@ const GIT_DIFFTOOL: &str =
 const GIT_REMOTE_OPTIONS: &str = "-Cco= -* --upload-pack! --receive-pack! --exec! --git-dir= --work-tree= --namespace= \
         --config-env= --*";
 
+/// Of the others `-u` is something else.
+const GIT_CLONE_OPTIONS: &str =
+    "-u! -Ccobj= -* --git-dir= --work-tree= --namespace= --config-env= --*";
+
 const GIT_REMOTE_WORDS: &[&str] = &[
     "archive",
     "clone",
@@ -210,6 +214,7 @@ const RUNNERS: &[Runner] = &[
     runner("git", GIT_REBASE).path(&[&["rebase"]]).behind(&[]).takes_one(),
     runner("git", GIT_FILTER_BRANCH).path(&[&["filter-branch"]]).behind(&[]).takes_one(),
     runner("git", GIT_DIFFTOOL).path(&[&["difftool"]]).behind(&[]).takes_one(),
+    runner("git", GIT_CLONE_OPTIONS).path(&[&["clone"]]).behind(&[]).takes_one(),
     runner("git", GIT_REMOTE_OPTIONS).path(&[GIT_REMOTE_WORDS]).behind(&[]).takes_one(),
     runner("hyperfine", "-psc! -wmMrnSuD= -iNE -L== -P=== --prepare! --setup! --cleanup! --conclude! --warmup= \
         --runs= --min-runs= --max-runs= --command-name= --shell= --export-json= --export-markdown= \

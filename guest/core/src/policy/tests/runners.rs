@@ -414,7 +414,6 @@ fn what_is_no_command_is_not_asked_about() {
     // README says so.
     check("ip -netns a netns exec b docker ps", "");
     check("ip -family inet netns exec b docker ps", "");
-    check("ssh -o 'ProxyCommand docker ps' host ls", "");
     // Of the policies that take no priority this would be the command.
     check("chrt -i $PRIORITY ls", "all");
     check("firejail --trace", "all");
