@@ -119,7 +119,7 @@ fn a_variable_that_has_something_run_is_asked_for_with_its_value() {
     let question = &reply["result"]["inputRequests"]["confirm"]["params"]["message"];
     let question = question.as_str().expect("it asks");
     assert!(
-        question.contains("Variables: GIT_EDITOR='rm -r', SECRET"),
+        question.contains("run:\n    GIT_EDITOR='rm -r'\nVariables: SECRET"),
         "{question}"
     );
     assert!(!question.contains("s3cr3t"), "{question}");
