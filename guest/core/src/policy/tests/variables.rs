@@ -289,10 +289,23 @@ fn a_line_of_the_history_counts_for_every_rule() {
         "set -o history -o histexpand\n!!",
         "set -H\n!!",
         "bash -o histexpand -c x",
+        "set -eo histexpand",
+        "fc",
     ] {
         check(line, "all");
     }
-    check("set -euo pipefail", "");
+    for line in [
+        "set -euo pipefail",
+        "rg histexpand",
+        "set +o histexpand",
+        "set -- -H host",
+        "set -e -- -o histexpand",
+        "bash -c x histexpand",
+        "fc -l",
+        "fc -ln -10",
+    ] {
+        check(line, "");
+    }
 }
 
 #[test]
