@@ -238,7 +238,8 @@ impl<'a> Own<'a> {
         let assignments = self.assignments.iter().map(|place| &self.arguments[*place]);
         visit_variables(&Variables::of_words(assignments), (depth, visitor));
         for line in self.lines.values() {
-            visit_line(line, depth, visitor);
+            let line = format!("{line} {}", self.runner.adds);
+            visit_line(&line, depth, visitor);
         }
         // From the last one on, as each ends where the next one begins.
         let mut end = self.arguments.len();
@@ -337,16 +338,19 @@ fn visit_command(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut i
         }
         (Form::Joined, _) => visit_line(&texts().collect::<Vec<_>>().join(" "), depth, visitor),
         (Form::Lines, _) => {
-            for text in texts() {
-                visit_line(line_of(runner, &text), depth, visitor);
+            for line in lines_of(runner, words) {
+                visit_line(&line, depth, visitor);
             }
         }
         (Form::LinesOrSubcommands, _) => {
-            for text in texts() {
-                let line = line_of(runner, &text);
-                visit_line(line, depth, visitor);
-                visit_subcommands(runner, line, (depth, visitor));
+            for line in lines_of(runner, words) {
+                visit_line(&line, depth, visitor);
+                visit_subcommands(runner, &line, (depth, visitor));
             }
+        }
+        (Form::Typed, _) => {
+            visit_typed(&texts().collect::<Vec<_>>().join(" "), (depth, visitor));
+            texts().for_each(|text| visit_typed(&text, (depth, visitor)));
         }
         (Form::Subcommand, [word]) => visit_subcommands(runner, &word.line(), (depth, visitor)),
         (Form::Subcommand, _) => visit_subcommand(runner, words, (depth, visitor)),
@@ -371,16 +375,40 @@ fn visit_subcommand(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mu
     command::visit(&[&[program], words].concat(), depth, visitor);
 }
 
-/// The line that a word is, or that the option which it is has as its value: options may stand behind lines.
-fn line_of<'a>(runner: &Runner, text: &'a str) -> &'a str {
-    if !text.starts_with('-') {
-        return text;
+/// Shows what may run that is typed: a line, or a part of one, so that a quote may be closed by what is typed later. It
+/// may also be text for a program that is no shell.
+fn visit_typed(text: &str, (depth, visitor): (u32, &mut impl Visitor)) {
+    let Script { commands, doubt } = line::read(text, depth);
+    let doubt = doubt.filter(|why| *why != line::OPEN_QUOTE);
+    doubt.into_iter().for_each(|why| visitor.doubt(why));
+    for words in commands {
+        command::visit(&words, depth, visitor);
     }
-    let last = runner.options.read(text).pop();
-    let is_run = |said: &Said<'_>| matches!(said.meaning, Meaning::Line | Meaning::Unknown);
-    last.filter(is_run)
-        .and_then(|said| said.value)
-        .unwrap_or("")
+}
+
+/// The lines that words are, or that options among them have as their values: options may stand behind lines.
+fn lines_of(runner: &Runner, words: &[Word]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let text = word.line();
+        let last = match text.starts_with('-') {
+            true => runner.options.read(&text).pop(),
+            false => None,
+        };
+        match last {
+            None => lines.push(text),
+            Some(Said {
+                meaning: Meaning::Line | Meaning::Unknown,
+                value,
+            }) => lines.extend(value.map(str::to_owned)),
+            Some(said) => {
+                let values = next_words(said);
+                rest.by_ref().take(values).for_each(drop);
+            }
+        }
+    }
+    lines
 }
 
 /// Whether a text is more than a word to a shell.
