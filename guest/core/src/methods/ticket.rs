@@ -247,6 +247,7 @@ mod tests {
             last_output_at: None,
             stopping: None,
             questions: Vec::new(),
+            prompt: None,
             report: None,
         };
         reported.further(&progress).map(|told| told.value)
