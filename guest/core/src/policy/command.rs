@@ -179,23 +179,23 @@ fn with_one_program(line: &str) -> String {
     }
 }
 
-/// Shows what settings of ssh among these arguments run here, whatever the program is that hands them on.
+/// Shows what settings of ssh behind an `-o` run here, whatever the program is that hands them on.
 fn visit_ssh_settings(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let mut is_setting = false;
     for word in arguments {
         let text = word.line();
         let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
-        let setting = match letters.and_then(|letters| letters.split_once('o')) {
-            Some((_, behind)) => behind,
-            None => &text,
-        };
-        let setting = setting.trim_start();
+        let behind = letters.and_then(|it| it.split_once('o'));
+        let setting = behind.map_or(&*text, |(_, behind)| behind).trim_start();
         let end = setting.find(['=', ' ', '\t']).unwrap_or(setting.len());
         let (name, value) = setting.split_at(end);
-        if SSH_SETTINGS.iter().any(|it| it.eq_ignore_ascii_case(name)) {
+        let is_run = SSH_SETTINGS.iter().any(|it| it.eq_ignore_ascii_case(name));
+        if is_run && (is_setting || behind.is_some()) {
             let value = value.trim_start();
             let value = value.strip_prefix('=').unwrap_or(value);
-            visit_line(value, depth, visitor);
+            visit_line(value, depth + 1, visitor);
         }
+        is_setting = behind.is_some_and(|(_, behind)| behind.is_empty());
     }
 }
 

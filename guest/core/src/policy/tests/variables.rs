@@ -209,6 +209,14 @@ fn a_line_in_a_setting_of_ssh_is_looked_at() {
     ] {
         check(&format!("ssh -o {value} host ls"), "");
     }
+    for line in [
+        "echo \"ProxyCommand $x\" >> config",
+        "grep 'ProxyCommand rm -r' config",
+        "grep -o x ProxyCommand=rm",
+        "git commit -m \"ProxyCommand=$x\"",
+    ] {
+        check(line, "");
+    }
 }
 
 #[test]
