@@ -4,6 +4,7 @@
 
 use super::command::{HIDDEN, Visitor, visit, visit_line, visit_value};
 use super::line;
+use super::pattern::may_have_form;
 use super::variables::{Fate, HOST_AND_COMMAND, is_nothing};
 use super::word::{UNKNOWN_TEXT, Word};
 
@@ -94,37 +95,17 @@ const SETS_NOTHING: [&str; 5] = ["--get", "--list", "--remove", "--rename", "--u
 
 /// What becomes of the value of the variable of this name; `None` where it is not run.
 pub(super) fn fate(name: &Word, value: &Word) -> Option<Fate> {
-    let name = name.line().to_ascii_lowercase();
-    let is_allowed = |value: &Word| value.text().is_none_or(|value| value != "never");
-    if is_nothing(value) || (name == ADDRESSES_ARE_RUN && !is_allowed(value)) {
+    let name = name.to_ascii_lowercase();
+    let is = |word: &Word, text: &str| word.text().is_some_and(|it| it == text);
+    if is_nothing(value) || (is(&name, ADDRESSES_ARE_RUN) && is(value, "never")) {
         return None;
     }
-    let is_known = !name.contains(UNKNOWN_TEXT);
     let mut rows = FATES.iter();
-    let row = rows.find(|(patterns, _)| patterns.iter().any(|it| may_be(it, &name)));
-    row.map(|(_, fate)| if is_known { *fate } else { Fate::Hidden })
-}
-
-/// Whether a name, of which a part may not be known, may have this form.
-fn may_be(pattern: &str, name: &str) -> bool {
-    let ends = |text: &str, unknown: &str| {
-        let first = text.split(unknown).next().unwrap_or_default().to_owned();
-        let last = text.rsplit(unknown).next().unwrap_or_default().to_owned();
-        (first, last)
-    };
-    let (before, after) = ends(pattern, "*");
-    let (first, last) = ends(name, UNKNOWN_TEXT);
-    match (pattern.contains('*'), name.contains(UNKNOWN_TEXT)) {
-        (false, false) => pattern == name,
-        (true, false) => name
-            .strip_prefix(&*before)
-            .is_some_and(|rest| rest.ends_with(&*after)),
-        (false, true) => pattern.starts_with(&*first) && pattern.ends_with(&*last),
-        (true, true) => {
-            (first.starts_with(&*before) || before.starts_with(&*first))
-                && (last.ends_with(&*after) || after.ends_with(&*last))
-        }
-    }
+    let row = rows.find(|(forms, _)| forms.iter().any(|form| may_have_form(form, &name)));
+    row.map(|(_, fate)| match name.is_known() {
+        true => *fate,
+        false => Fate::Hidden,
+    })
 }
 
 /// Shows what git runs because of the settings among these arguments, whether they hold for one command or for longer.

@@ -169,6 +169,17 @@ impl Word {
         })
     }
 
+    /// The same in lower case, where it is known.
+    pub(super) fn to_ascii_lowercase(&self) -> Self {
+        let mut lower = self.clone();
+        for piece in &mut lower.pieces {
+            if let Piece::Character(character) = piece {
+                character.make_ascii_lowercase();
+            }
+        }
+        lower
+    }
+
     /// Whether it sets a variable where it stands before a command.
     pub(super) fn is_assignment(&self) -> bool {
         let beginning = self.beginning();
