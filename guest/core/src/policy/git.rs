@@ -73,12 +73,14 @@ const FATES: [(&[&str], Fate); 6] = [
 ];
 
 /// The options before a subcommand that the next word belongs to, and those of `git config`.
-const WITH_VALUE: [&str; 14] = [
+const WITH_VALUE: [&str; 16] = [
     "-C",
+    "-c",
     "-f",
     "--attr-source",
     "--blob",
     "--comment",
+    "--config-env",
     "--default",
     "--file",
     "--git-dir",
@@ -110,7 +112,8 @@ pub(super) fn fate(name: &Word, value: &Word) -> Option<Fate> {
 
 /// Shows what git runs because of the settings among these arguments, whether they hold for one command or for longer.
 pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let start = first_operand(arguments);
+    let operands = operands(arguments);
+    let start = operands.first().copied().unwrap_or(arguments.len());
     let (options, rest) = arguments.split_at(start);
     let subcommand = rest.first().and_then(Word::text).unwrap_or_default();
     let behind = rest.get(1..).unwrap_or_default();
@@ -132,24 +135,27 @@ pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut im
                 visit_setting(&setting, &[], (depth, visitor));
             }
         }
-        "config" => visit_config(behind, (depth, visitor)),
+        "config" => {
+            let operands: Vec<_> = operands[1..].iter().map(|it| &arguments[*it]).collect();
+            visit_config(behind, &operands, (depth, visitor));
+        }
         "grep" => visit_grep(behind, (depth, visitor)),
         _ => {}
     }
 }
 
-/// Where the options end that stand before a subcommand.
-fn first_operand(arguments: &[Word]) -> usize {
+/// The places of the operands: a subcommand, and its own.
+fn operands(arguments: &[Word]) -> Vec<usize> {
+    let mut operands = Vec::new();
     let mut place = 0;
     while let Some(word) = arguments.get(place) {
         let text = word.line();
         if !text.starts_with('-') {
-            break;
+            operands.push(place);
         }
-        let has_value = ["-c", "--config-env"].contains(&&*text) || WITH_VALUE.contains(&&*text);
-        place += 1 + usize::from(has_value);
+        place += 1 + usize::from(WITH_VALUE.contains(&&*text));
     }
-    place.min(arguments.len())
+    operands
 }
 
 /// The values of these options: the next word, or what follows in the same one.
@@ -196,27 +202,19 @@ fn visit_setting(setting: &Word, command: &[Word], (depth, visitor): (u32, &mut 
     }
 }
 
-/// Shows what `git config` has run later. Which setting it is of has to be known in full.
-fn visit_config(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let mut operands = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(word) = rest.next() {
-        let text = word.line();
-        if SETS_NOTHING.iter().any(|it| text.starts_with(it)) {
-            return;
-        }
-        if WITH_VALUE.contains(&&*text) {
-            rest.next();
-        } else if !text.starts_with('-') {
-            operands.push(word);
-        }
+/// Shows what `git config` has run later, with these operands among its arguments. Which setting it is of has to be
+/// known in full.
+fn visit_config(
+    arguments: &[Word],
+    operands: &[&Word],
+    (depth, visitor): (u32, &mut impl Visitor),
+) {
+    let sets_nothing = |text: &str| SETS_NOTHING.iter().any(|it| text.starts_with(it));
+    if arguments.iter().any(|word| sets_nothing(&word.line())) {
+        return;
     }
-    let is_set = operands
-        .first()
-        .and_then(|it| it.text())
-        .is_some_and(|it| it == "set");
-    let operands = &operands[usize::from(is_set)..];
-    if let [name, value, ..] = operands
+    let is_set = operands.first().is_some_and(|it| it.line() == "set");
+    if let [name, value, ..] = &operands[usize::from(is_set)..]
         && name.is_known()
         && let Some(fate) = fate(name, value)
     {

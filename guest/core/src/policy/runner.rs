@@ -54,8 +54,8 @@ struct Own<'a> {
     starts: BTreeMap<usize, Option<String>>,
     /// The shell lines, by the places of their options.
     lines: BTreeMap<usize, String>,
-    /// The places of the variables that the command gets.
-    assignments: BTreeSet<usize>,
+    /// The places of the variables that the command gets, in order.
+    assignments: Vec<usize>,
     /// What something else is put in the place of. Of several the last one counts.
     marker: Option<String>,
     asks_for_shell: bool,
@@ -76,7 +76,7 @@ impl<'a> Own<'a> {
             arguments,
             starts: BTreeMap::new(),
             lines: BTreeMap::new(),
-            assignments: BTreeSet::new(),
+            assignments: Vec::new(),
             marker: runner.marker.map(str::to_owned),
             asks_for_shell: runner.is_else_shell,
             doubt: None,
@@ -110,8 +110,10 @@ impl<'a> Own<'a> {
         } else if text.starts_with('-') && !reading.is_ended {
             self.options(behind, word);
         } else if word.is_assignment() {
-            if self.runner.begins == Begins::Next {
-                self.assignments.insert(reading.place);
+            // Several readings may come to it, one behind another.
+            let is_new = self.assignments.last() != Some(&reading.place);
+            if self.runner.begins == Begins::Next && is_new {
+                self.assignments.push(reading.place);
             }
             self.open.insert(behind);
         } else {

@@ -100,12 +100,12 @@ impl Variables {
 
     /// What becomes of each; `None` where its value is not run.
     pub(super) fn fates(&self) -> impl Iterator<Item = (Option<Fate>, &Word)> {
-        let by_name: BTreeMap<&str, &Word> = self
-            .all
-            .iter()
-            .filter(|(name, _)| name.starts_with("GIT_CONFIG_"))
-            .map(|(name, value)| (&**name, value))
-            .collect();
+        let mut by_name: BTreeMap<&str, &Word> = BTreeMap::new();
+        for (name, value) in &self.all {
+            if name.starts_with("GIT_CONFIG_") {
+                by_name.insert(name, value);
+            }
+        }
         self.all.iter().map(move |(name, value)| {
             let other = |beginning: &str, number: &str| {
                 by_name.get(&*format!("{beginning}{number}")).copied()
