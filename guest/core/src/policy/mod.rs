@@ -53,7 +53,7 @@ pub(crate) struct Concern<'a> {
 /// Of each variable whether its value is run, or has something run.
 pub(crate) fn are_run(environment: &[(String, String)]) -> Vec<bool> {
     let variables = Variables::of_environment(environment);
-    let fates = variables.fates();
+    let fates = variables.fates().into_iter();
     fates.map(|(fate, _)| fate.is_some()).collect()
 }
 

@@ -54,8 +54,8 @@ struct Own<'a> {
     starts: BTreeMap<usize, Option<String>>,
     /// The shell lines, by the places of their options.
     lines: BTreeMap<usize, String>,
-    /// The places of the variables that the command gets, in order.
-    assignments: Vec<usize>,
+    /// The variables that the command gets. One to which several readings come is there as often.
+    assignments: Vec<Word>,
     /// What something else is put in the place of. Of several the last one counts.
     marker: Option<String>,
     asks_for_shell: bool,
@@ -110,10 +110,8 @@ impl<'a> Own<'a> {
         } else if text.starts_with('-') && !reading.is_ended {
             self.options(behind, word);
         } else if word.is_assignment() {
-            // Several readings may come to it, one behind another.
-            let is_new = self.assignments.last() != Some(&reading.place);
-            if self.runner.begins == Begins::Next && is_new {
-                self.assignments.push(reading.place);
+            if self.runner.begins == Begins::Next {
+                self.assignments.push(word.clone());
             }
             self.open.insert(behind);
         } else {
@@ -237,8 +235,7 @@ impl<'a> Own<'a> {
         if let Some(why) = self.why_unclear() {
             return visitor.doubt(why);
         }
-        let assignments = self.assignments.iter().map(|place| &self.arguments[*place]);
-        visit_variables(&Variables::of_words(assignments), (depth, visitor));
+        visit_variables(&Variables::of_words(&self.assignments), (depth, visitor));
         for line in self.lines.values() {
             let line = format!("{line} {}", self.runner.adds);
             visit_line(&line, depth, visitor);

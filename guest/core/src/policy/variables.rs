@@ -87,7 +87,7 @@ impl Variables {
     }
 
     /// Those that are assigned by these words. The others assign nothing.
-    pub(super) fn of_words<'a>(words: impl IntoIterator<Item = &'a Word>) -> Self {
+    pub(super) fn of_words(words: &[Word]) -> Self {
         let mut all = Vec::new();
         for word in words {
             if let Some((name, value)) = word.split_once('=').filter(|_| word.is_assignment()) {
@@ -99,26 +99,28 @@ impl Variables {
     }
 
     /// What becomes of each; `None` where its value is not run.
-    pub(super) fn fates(&self) -> impl Iterator<Item = (Option<Fate>, &Word)> {
+    pub(super) fn fates(&self) -> Vec<(Option<Fate>, &Word)> {
         let mut by_name: BTreeMap<&str, &Word> = BTreeMap::new();
         for (name, value) in &self.all {
             if name.starts_with("GIT_CONFIG_") {
                 by_name.insert(name, value);
             }
         }
-        self.all.iter().map(move |(name, value)| {
+        let fate = |name: &str, value| {
             let other = |beginning: &str, number: &str| {
                 by_name.get(&*format!("{beginning}{number}")).copied()
             };
-            let fate = if let Some(number) = name.strip_prefix(GIT_KEY) {
+            if let Some(number) = name.strip_prefix(GIT_KEY) {
                 of_git_key(value, other(GIT_VALUE, number))
             } else if let Some(number) = name.strip_prefix(GIT_VALUE) {
                 other(GIT_KEY, number).and_then(|key| git::fate(key, value))
             } else {
                 fate(name, value)
-            };
-            (fate, value)
-        })
+            }
+        };
+        let all = self.all.iter();
+        all.map(|(name, value)| (fate(name, value), value))
+            .collect()
     }
 }
 
