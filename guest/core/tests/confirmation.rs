@@ -126,10 +126,10 @@ fn a_variable_that_has_something_run_is_asked_for_with_its_value() {
     let question = &reply["result"]["inputRequests"]["confirm"]["params"]["message"];
     let question = question.as_str().expect("it asks");
     for shown in [
-        "Variable GIT_EDITOR, which is run:\n    cat xxx",
-        "xxx | rm -r\n",
-        "Variable PAGER, which is run:\n    less\n    rm -r\n",
-        "Variable GIT_CONFIG_VALUE_0, which is run:\n    rm -r /home\n",
+        "Variable that has something run:\n    GIT_EDITOR='cat xxx",
+        "xxx | rm -r'\n",
+        "Variable that has something run:\n    PAGER='less\n    rm -r'\n",
+        "Variable that has something run:\n    GIT_CONFIG_VALUE_0='rm -r /home'\n",
         "Variables: APP_SETTING_NUMBER_10, ",
     ] {
         assert!(question.contains(shown), "{shown}: {question}");

@@ -6,13 +6,22 @@ use super::line::{self, Script};
 use super::programs::{self, hides};
 use super::runner;
 use super::shell::{Told, names_file, told};
-use super::variables::{Fate, fate, sets_hiding, sets_variables, ssh_line};
-use super::word::{UNKNOWN_TEXT, Word};
+use super::variables::{Fate, Variables, sets_hiding};
+use super::word::Word;
 
 /// What may stand before a command without being one.
 const RESERVED: [&str; 13] = [
     "!", "{", "}", "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac",
 ];
+
+/// Words of the shell's own whose arguments are assignments.
+const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+
+/// Settings of ssh whose value is a line that is run here, in upper or lower case; `-o` gives them also to scp and
+/// others. Beside a `RemoteCommand` no command is given, which counts for every rule as it is.
+///
+/// *Source:* ssh_config(5).
+const SSH_SETTINGS: [&str; 3] = ["KnownHostsCommand", "LocalCommand", "ProxyCommand"];
 
 pub(super) const UNKNOWN_NAME: &str = "the name of a command is only known when it runs";
 
@@ -56,12 +65,12 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
     if depth > DEPTH {
         return visitor.doubt(line::TOO_DEEP);
     }
-    for word in words {
-        visit_within(word, (depth, visitor));
+    if words.iter().any(is_computed) {
+        visitor.doubt(HIDDEN);
     }
     let start = words.iter().position(|word| !is_before_command(word));
     let (before, words) = words.split_at(start.unwrap_or(words.len()));
-    visit_assignments(before, (depth, visitor));
+    visit_variables(&Variables::of_words(before), (depth, visitor));
     if words.is_empty() {
         return;
     }
@@ -81,9 +90,10 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
     if hides(name, &texts) || sets_hiding(name, &texts) {
         return visitor.doubt(HIDDEN);
     }
-    if sets_variables(name) {
-        visit_assignments(arguments, (depth, visitor));
+    if SETTERS.contains(&name) {
+        visit_variables(&Variables::of_words(arguments), (depth, visitor));
     }
+    visit_ssh_settings(arguments, (depth, visitor));
     if name == "git" {
         git::visit_settings(arguments, (depth, visitor));
     }
@@ -128,51 +138,71 @@ pub(super) fn visit_shell(arguments: &[Word], (depth, visitor): (u32, &mut impl 
     }
 }
 
-/// Shows what a word has run in another place: by a setting of ssh, or by a substitution that a shell makes of the text
-/// where it computes.
-fn visit_within(word: &Word, (depth, visitor): (u32, &mut impl Visitor)) {
-    let line = word.line();
-    if line.contains("[$(") || line.contains("[`") {
-        visitor.doubt(HIDDEN);
-    }
-    if let Some(line) = ssh_line(&line) {
-        visit_line(line, depth + 1, visitor);
-    }
-}
-
-/// Shows what is run because of the values that these words give to variables.
-fn visit_assignments(words: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    // The names of functions that bash takes over are no names to a shell's syntax.
-    let sets = |word: &&Word| is_assignment(word) || word.beginning().starts_with("BASH_FUNC_");
-    for word in words.iter().filter(sets) {
-        if let Some((name, value)) = word.line().split_once('=') {
-            visit_variable(name.trim_end_matches('+'), value, depth, visitor);
+/// Shows what is run because these variables have their values.
+pub(super) fn visit_variables(variables: &Variables, (depth, visitor): (u32, &mut impl Visitor)) {
+    for (fate, value) in variables.fates() {
+        if let Some(fate) = fate {
+            visit_value(fate, value, (depth, visitor));
         }
     }
 }
 
-/// Shows what is run because a variable has this value.
-pub(super) fn visit_variable(name: &str, value: &str, depth: u32, visitor: &mut impl Visitor) {
-    match fate(name, value) {
-        None => {}
-        Some(Fate::Hidden) => visitor.doubt(HIDDEN),
-        Some(Fate::Line(more)) => visit_program(value, more, (depth + 1, visitor)),
+/// Shows what becomes of a value.
+pub(super) fn visit_value(fate: Fate, value: &Word, (depth, visitor): (u32, &mut impl Visitor)) {
+    let depth = depth + 1;
+    match fate {
+        Fate::Names => {}
+        Fate::Hidden => visitor.doubt(HIDDEN),
+        Fate::Alias => git::visit_alias(value, &[], (depth, visitor)),
+        Fate::Line(more) => {
+            let line = format!("{} {more}", with_one_program(&value.line()));
+            visit_line(&line, depth, visitor);
+        }
+        Fate::Program(more) => {
+            let mut words = vec![value.clone()];
+            words.extend(line::read(more, depth).commands.concat());
+            visit(&words, depth, visitor);
+        }
     }
 }
 
-/// Shows what a line runs to which these words are added. A file in a directory that is not known is a program like any
-/// other, though blanks in that name would make it several words.
-pub(super) fn visit_program(line: &str, more: &str, (depth, visitor): (u32, &mut impl Visitor)) {
-    let is_plain = |it: char| it.is_alphanumeric() || "/-_.".contains(it);
-    let file = line.strip_prefix(UNKNOWN_TEXT);
-    let is_file = file.is_some_and(|it| it.starts_with('/') && it.chars().all(is_plain));
-    let line = if is_file {
-        format!("\"{line}\" {more}")
-    } else {
-        // So `less` takes what opens a file: what is behind this is the line.
-        format!("{} {more}", line.trim_start_matches(['|', '-']))
-    };
-    visit_line(&line, depth, visitor);
+/// A line that is the value of a variable, where the name of the program is one word also if its directory is not
+/// known: `$HOME/bin/x`. What git and less want before some lines is left out.
+fn with_one_program(line: &str) -> String {
+    let line = line.trim_start_matches(['!', '|', '-', ' ']);
+    let end = line.find(char::is_whitespace).unwrap_or(line.len());
+    let (program, rest) = line.split_at(end);
+    let is_plain = |it: char| it.is_alphanumeric() || "$_{}/.-+~".contains(it);
+    match program.chars().all(is_plain) {
+        true => format!("\"{program}\"{rest}"),
+        false => line.to_owned(),
+    }
+}
+
+/// Shows what settings of ssh behind an `-o` run here, whatever the program is that hands them on.
+fn visit_ssh_settings(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let mut is_setting = false;
+    for word in arguments {
+        let text = word.line();
+        let letters = text.strip_prefix('-').filter(|it| !it.starts_with('-'));
+        let behind = letters.and_then(|it| it.split_once('o'));
+        let setting = behind.map_or(&*text, |(_, behind)| behind).trim_start();
+        let end = setting.find(['=', ' ', '\t']).unwrap_or(setting.len());
+        let (name, value) = setting.split_at(end);
+        let is_run = SSH_SETTINGS.iter().any(|it| it.eq_ignore_ascii_case(name));
+        if is_run && (is_setting || behind.is_some()) {
+            let value = value.trim_start();
+            let value = value.strip_prefix('=').unwrap_or(value);
+            visit_line(value, depth + 1, visitor);
+        }
+        is_setting = behind.is_some_and(|(_, behind)| behind.is_empty());
+    }
+}
+
+/// Whether a word has a substitution that a shell makes of the text where it computes.
+fn is_computed(word: &Word) -> bool {
+    let line = word.line();
+    line.contains("[$(") || line.contains("[`")
 }
 
 fn is_shell(word: &Word) -> bool {
@@ -182,17 +212,5 @@ fn is_shell(word: &Word) -> bool {
 
 /// Whether a word stands before a command: an assignment, or a word of the shell's own.
 fn is_before_command(word: &Word) -> bool {
-    is_assignment(word) || word.text().is_some_and(|text| RESERVED.contains(&&*text))
-}
-
-pub(super) fn is_assignment(word: &Word) -> bool {
-    let beginning = word.beginning();
-    let Some((name, _)) = beginning.split_once('=') else {
-        return false;
-    };
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    !name.is_empty()
-        && name.chars().all(is_name)
-        && !name.starts_with(|it: char| it.is_ascii_digit())
+    word.is_assignment() || word.text().is_some_and(|text| RESERVED.contains(&&*text))
 }

@@ -1,35 +1,30 @@
-//! What git runs because of a setting: the value of some of its variables is a shell line.
+//! What git runs because of a setting: the value of some of its variables is a shell line, or a program.
 //!
 //! What it runs as an argument, such as that of `rebase --exec`, is among [`super::programs`].
 
-use super::command::{HIDDEN, Visitor, visit_line, visit_program};
-use super::variables::HOST_AND_COMMAND;
+use super::command::{HIDDEN, Visitor, visit, visit_line, visit_value};
+use super::line;
+use super::pattern::may_have_form;
+use super::variables::{Fate, HOST_AND_COMMAND, is_nothing};
 use super::word::{UNKNOWN_TEXT, Word};
 
-/// The variables whose value is run, or has commands run, in lower case; `*` stands for any part of a name.
+/// The variables whose value is run as a line, in lower case; `*` stands for any part of a name.
 ///
 /// *Source:* git-config(1).
-const RUN: [&str; 45] = [
-    "alias.*",
+const LINES: &[&str] = &[
     "browser.*.cmd",
-    "browser.*.path",
     "core.alternaterefscommand",
-    "core.askpass",
     "core.editor",
     "core.fsmonitor",
-    "core.gitproxy",
     "core.pager",
-    "core.sshcommand",
     "credential.*helper",
     "diff.*.command",
     "diff.*.textconv",
     "diff.external",
     "difftool.*.cmd",
-    "difftool.*.path",
     "filter.*.clean",
     "filter.*.process",
     "filter.*.smudge",
-    "gpg.*program",
     "gpg.ssh.defaultkeycommand",
     "guitool.*.cmd",
     "help.browser",
@@ -37,17 +32,13 @@ const RUN: [&str; 45] = [
     "imap.tunnel",
     "interactive.difffilter",
     "man.*.cmd",
-    "man.*.path",
     "merge.*.driver",
     "mergetool.*.cmd",
-    "mergetool.*.path",
     "pager.*",
-    "protocol.ext.allow",
     "remote.*.receivepack",
     "remote.*.uploadpack",
     "remote.*.vcs",
     "sendemail.*cmd",
-    "sendemail.smtpserver",
     "sequence.editor",
     "submodule.*.update",
     "tar.*.command",
@@ -57,117 +48,204 @@ const RUN: [&str; 45] = [
     "web.browser",
 ];
 
-/// Options of git itself whose value is the next word.
-const WITH_VALUE: [&str; 5] = [
+/// As those, whose value names a program.
+const PROGRAMS: &[&str] = &[
+    "browser.*.path",
+    "core.askpass",
+    "difftool.*.path",
+    "gpg.*program",
+    "man.*.path",
+    "mergetool.*.path",
+    "sendemail.smtpserver",
+];
+
+/// With this set, an address may be a command.
+const ADDRESSES_ARE_RUN: &str = "protocol.ext.allow";
+
+/// What becomes of the values of all that are run.
+const FATES: [(&[&str], Fate); 6] = [
+    (LINES, Fate::Line(UNKNOWN_TEXT)),
+    (PROGRAMS, Fate::Program(UNKNOWN_TEXT)),
+    (&["core.sshcommand"], Fate::Line(HOST_AND_COMMAND)),
+    (&["core.gitproxy"], Fate::Program(HOST_AND_COMMAND)),
+    (&["alias.*"], Fate::Alias),
+    (&[ADDRESSES_ARE_RUN], Fate::Hidden),
+];
+
+/// The options before a subcommand that the next word belongs to, and those of `git config`.
+const WITH_VALUE: [&str; 16] = [
     "-C",
+    "-c",
+    "-f",
     "--attr-source",
+    "--blob",
+    "--comment",
+    "--config-env",
+    "--default",
+    "--file",
     "--git-dir",
     "--namespace",
+    "--super-prefix",
+    "--type",
+    "--url",
+    "--value",
     "--work-tree",
 ];
 
-/// What allows addresses that are commands.
-const ALLOWS_COMMANDS: &str = "protocol.ext.allow";
+/// The options of `git config` that set nothing, by their beginnings.
+const SETS_NOTHING: [&str; 5] = ["--get", "--list", "--remove", "--rename", "--unset"];
 
-/// Whether git runs the value of the variable of this name.
-pub(super) fn runs(name: &str) -> bool {
+/// What becomes of the value of the variable of this name; `None` where it is not run.
+pub(super) fn fate(name: &Word, value: &Word) -> Option<Fate> {
     let name = name.to_ascii_lowercase();
-    RUN.iter().any(|pattern| match pattern.split_once('*') {
-        None => name == *pattern,
-        Some((before, after)) => name
-            .strip_prefix(before)
-            .is_some_and(|rest| rest.ends_with(after)),
+    let is = |word: &Word, text: &str| word.text().is_some_and(|it| it == text);
+    if is_nothing(value) || (is(&name, ADDRESSES_ARE_RUN) && is(value, "never")) {
+        return None;
+    }
+    let mut rows = FATES.iter();
+    let row = rows.find(|(forms, _)| forms.iter().any(|form| may_have_form(form, &name)));
+    row.map(|(_, fate)| match name.is_known() {
+        true => *fate,
+        false => Fate::Hidden,
     })
 }
 
 /// Shows what git runs because of the settings among these arguments, whether they hold for one command or for longer.
 pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let mut rest = arguments.iter();
-    while let Some(word) = rest.next() {
-        let text = word.line();
-        match &*text {
-            "-c" => visit_next(rest.next(), (depth, visitor)),
-            "--config-env" => visit_named(rest.next(), visitor),
-            "clone" => return visit_clone(rest.as_slice(), (depth, visitor)),
-            "config" => return visit_config(rest.as_slice(), (depth, visitor)),
-            option if WITH_VALUE.contains(&option) => drop(rest.next()),
-            option if option.starts_with("--config-env=") => visit_named(Some(word), visitor),
-            option if option.starts_with('-') => {}
-            _ => return,
-        }
+    let operands = operands(arguments);
+    let start = operands.first().copied().unwrap_or(arguments.len());
+    let (options, rest) = arguments.split_at(start);
+    let subcommand = rest.first().and_then(Word::text).unwrap_or_default();
+    let behind = rest.get(1..).unwrap_or_default();
+    for setting in settings(options, &["-c"]) {
+        visit_setting(&setting, rest, (depth, visitor));
     }
-}
-
-/// Looks at a setting whose value is that of a variable, which is not known.
-fn visit_named(word: Option<&Word>, visitor: &mut impl Visitor) {
-    let text = word.map(Word::line).unwrap_or_default();
-    let setting = text.strip_prefix("--config-env=").unwrap_or(&text);
-    let name = setting.split_once('=').map_or(setting, |(name, _)| name);
-    if runs(name) || name.contains(UNKNOWN_TEXT) {
-        visitor.doubt(HIDDEN);
-    }
-}
-
-/// Looks at what has to be a setting.
-fn visit_next(word: Option<&Word>, (depth, visitor): (u32, &mut impl Visitor)) {
-    if let Some(word) = word {
-        visit_setting(&word.line(), (depth, visitor));
-    }
-}
-
-fn visit_setting(setting: &str, (depth, visitor): (u32, &mut impl Visitor)) {
-    let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-    if name.contains(UNKNOWN_TEXT) {
-        // Which variable it is of is not known.
-        visitor.doubt(HIDDEN);
-    } else if runs(name) {
-        visit_value(name, value, (depth, visitor));
-    }
-}
-
-/// The options of `git clone` that set something in the new repository.
-fn visit_clone(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let mut rest = arguments.iter();
-    while let Some(word) = rest.next() {
-        let text = word.line();
-        if ["-c", "--config"].contains(&&*text) {
-            visit_next(rest.next(), (depth, visitor));
-        } else if let Some(setting) = ["--config=", "-c"]
-            .iter()
-            .find_map(|it| text.strip_prefix(it))
-        {
-            visit_setting(setting, (depth, visitor));
-        }
-    }
-}
-
-/// What `git config` sets: the operand behind the name.
-fn visit_config(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let operands = arguments.iter().map(Word::line);
-    let mut operands = operands.filter(|text| !text.starts_with('-'));
-    if let Some(name) = operands.find(|text| runs(text))
-        && let Some(value) = operands.next()
-    {
-        visit_value(&name, &value, (depth, visitor));
-    }
-}
-
-/// Shows what the value of such a variable runs: of an alias that may be another command of git's.
-fn visit_value(name: &str, value: &str, (depth, visitor): (u32, &mut impl Visitor)) {
-    let name = name.to_ascii_lowercase();
-    if name == ALLOWS_COMMANDS {
-        if value != "never" {
+    for setting in settings(options, &["--config-env"]) {
+        // What its value is, another variable says.
+        let (name, value) = setting
+            .split_once('=')
+            .unwrap_or((setting, Word::unknown()));
+        if fate(&name, &value).is_some() {
             visitor.doubt(HIDDEN);
         }
+    }
+    match &*subcommand {
+        "clone" => {
+            for setting in settings(behind, &["-c", "--config"]) {
+                visit_setting(&setting, &[], (depth, visitor));
+            }
+        }
+        "config" => {
+            let operands: Vec<_> = operands[1..].iter().map(|it| &arguments[*it]).collect();
+            visit_config(behind, &operands, (depth, visitor));
+        }
+        "grep" => visit_grep(behind, (depth, visitor)),
+        _ => {}
+    }
+}
+
+/// The places of the operands: a subcommand, and its own.
+fn operands(arguments: &[Word]) -> Vec<usize> {
+    let mut operands = Vec::new();
+    let mut place = 0;
+    while let Some(word) = arguments.get(place) {
+        let text = word.line();
+        if !text.starts_with('-') {
+            operands.push(place);
+        }
+        place += 1 + usize::from(WITH_VALUE.contains(&&*text));
+    }
+    operands
+}
+
+/// The values of these options: the next word, or what follows in the same one.
+fn settings(arguments: &[Word], options: &[&str]) -> Vec<Word> {
+    let mut settings = Vec::new();
+    for (place, word) in arguments.iter().enumerate() {
+        for option in options {
+            if word.text().as_deref() == Some(option) {
+                settings.extend(arguments.get(place + 1).cloned());
+            } else if let Some(value) = word.strip_prefix(option) {
+                let is_long = option.starts_with("--");
+                let value = if is_long {
+                    value.strip_prefix("=")
+                } else {
+                    Some(value)
+                };
+                settings.extend(value);
+            }
+        }
+    }
+    settings
+}
+
+/// Shows what is run because of a setting, for a command of git with these words.
+fn visit_setting(setting: &Word, command: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    // Without a value it is a switch. One that is not known may have one.
+    let split = setting.split_once('=');
+    let (name, value) = match split {
+        Some(split) => split,
+        None if setting.is_known() => return,
+        None => (setting.clone(), Word::unknown()),
+    };
+    match fate(&name, &value) {
+        Some(Fate::Alias) => {
+            let alias = name.line();
+            let is_called = command
+                .first()
+                .is_some_and(|it| alias.get(6..) == Some(&it.line()));
+            let more = if is_called { &command[1..] } else { &[] };
+            visit_alias(&value, more, (depth, visitor));
+        }
+        Some(fate) => visit_value(fate, &value, (depth, visitor)),
+        None => {}
+    }
+}
+
+/// Shows what `git config` has run later, with these operands among its arguments. Which setting it is of has to be
+/// known in full.
+fn visit_config(
+    arguments: &[Word],
+    operands: &[&Word],
+    (depth, visitor): (u32, &mut impl Visitor),
+) {
+    let sets_nothing = |text: &str| SETS_NOTHING.iter().any(|it| text.starts_with(it));
+    if arguments.iter().any(|word| sets_nothing(&word.line())) {
         return;
     }
-    match value.strip_prefix('!') {
-        Some(line) => visit_line(line, depth, visitor),
-        None if name.starts_with("alias.") => visit_line(&format!("git {value}"), depth, visitor),
-        None if value.is_empty() => {}
-        None if name == "core.sshcommand" => {
-            visit_program(value, HOST_AND_COMMAND, (depth, visitor));
-        }
-        None => visit_program(value, UNKNOWN_TEXT, (depth, visitor)),
+    let is_set = operands.first().is_some_and(|it| it.line() == "set");
+    if let [name, value, ..] = &operands[usize::from(is_set)..]
+        && name.is_known()
+        && let Some(fate) = fate(name, value)
+    {
+        visit_value(fate, value, (depth, visitor));
     }
+}
+
+/// Shows what `git grep` opens files with.
+fn visit_grep(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    for option in ["-O", "--open-files-in-pager="] {
+        for pager in arguments
+            .iter()
+            .filter_map(|word| word.strip_prefix(option))
+        {
+            if !pager.is_empty() {
+                visit_value(Fate::Line(UNKNOWN_TEXT), &pager, (depth, visitor));
+            }
+        }
+    }
+}
+
+/// Shows what an alias runs that is called with these arguments: another command of git's, or a line.
+pub(super) fn visit_alias(value: &Word, more: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let text = value.line();
+    if let Some(line) = text.strip_prefix('!') {
+        return visit_line(line, depth, visitor);
+    }
+    let script = line::read(&text, depth);
+    script.doubt.into_iter().for_each(|why| visitor.doubt(why));
+    let mut words = vec![Word::literal("git")];
+    words.extend(script.commands.concat());
+    words.extend_from_slice(more);
+    visit(&words, depth, visitor);
 }

@@ -20,9 +20,10 @@ mod steps;
 mod variables;
 mod word;
 
-use self::command::{Visitor, visit, visit_line, visit_variable};
+use self::command::{Visitor, visit, visit_line, visit_variables};
 use self::limits::{REASON_CHARS, RULES};
 use self::pattern::Pattern;
+use self::variables::Variables;
 use self::word::Word;
 use crate::config::{ConfigError, Node};
 use crate::imports::Command;
@@ -49,16 +50,11 @@ pub(crate) struct Concern<'a> {
     pub(crate) doubt: Option<&'static str>,
 }
 
-/// Whether the value of a variable is run, or has something run, beside the others of its command.
-pub(crate) fn is_run(name: &str, value: &str, environment: &[(String, String)]) -> bool {
-    let is_key = |of: &str| {
-        let mut keys = environment.iter();
-        keys.any(|(name, value)| {
-            name.strip_prefix("GIT_CONFIG_KEY_") == Some(of) && git::runs(value)
-        })
-    };
-    variables::fate(name, value).is_some()
-        || name.strip_prefix("GIT_CONFIG_VALUE_").is_some_and(is_key)
+/// Of each variable whether its value is run, or has something run.
+pub(crate) fn are_run(environment: &[(String, String)]) -> Vec<bool> {
+    let variables = Variables::of_environment(environment);
+    let fates = variables.fates().into_iter();
+    fates.map(|(fate, _)| fate.is_some()).collect()
 }
 
 impl Rules {
@@ -96,9 +92,7 @@ impl Rules {
             is_named: vec![false; self.rules.len()],
             doubt: None,
         };
-        for (name, value) in environment {
-            visit_variable(name, value, 0, &mut look);
-        }
+        visit_variables(&Variables::of_environment(environment), (0, &mut look));
         match command {
             Command::Shell(line) => visit_line(line, 0, &mut look),
             Command::Program(words) => {

@@ -110,14 +110,23 @@ impl Pattern {
 }
 
 fn item(word: &str) -> Item {
-    if word == "..." {
-        return Item::Rest;
+    match word {
+        "..." => Item::Rest,
+        form => Item::Word(tokens(form)),
     }
+}
+
+fn tokens(form: &str) -> Vec<Token> {
     let token = |character| match character {
         '*' => Token::Star,
         other => Token::Character(other),
     };
-    Item::Word(word.chars().map(token).collect())
+    form.chars().map(token).collect()
+}
+
+/// Whether a word may have this form, in which `*` stands for any part.
+pub(super) fn may_have_form(form: &str, word: &Word) -> bool {
+    may_be(&tokens(form), word)
 }
 
 /// Whether a word may name this program: its directory counts only where the pattern names one.

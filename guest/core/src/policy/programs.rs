@@ -17,7 +17,7 @@ const SHELLS: [&str; 18] = [
 
 /// What makes something run later, or makes words stand for others, in a way that is not followed: with one of these
 /// letters as an option, or always where there are none.
-const HIDING: [(&str, &[char]); 12] = [
+const HIDING: [(&str, &[char]); 11] = [
     ("alias", &[]),
     ("at", &[]),
     ("batch", &[]),
@@ -25,7 +25,6 @@ const HIDING: [(&str, &[char]); 12] = [
     ("compgen", &['C', 'F']),
     ("complete", &['C', 'F']),
     ("enable", &['f']),
-    ("fc", &[]),
     ("hash", &['p']),
     ("mapfile", &['C']),
     ("readarray", &['C']),
@@ -42,21 +41,24 @@ pub(super) fn is_shell(name: &str) -> bool {
 
 /// Whether these arguments of the program of this name hide what is run.
 pub(super) fn hides(name: &str, arguments: &[String]) -> bool {
+    let end = arguments.iter().position(|it| it == "--");
+    let options = &arguments[..end.unwrap_or(arguments.len())];
+    let has_one = |letters: &[char]| options.iter().any(|it| is_option(it, letters));
+    // With `-l` it lists them.
+    if name == "fc" && !has_one(&['l']) {
+        return true;
+    }
     let mut rows = HIDING.iter().filter(|(program, _)| *program == name);
-    let operands = arguments.iter().position(|it| it == "--");
-    let options = &arguments[..operands.unwrap_or(arguments.len())];
-    let has_one = |letters| options.iter().any(|it| is_option(it, letters));
-    // A list of what was run before.
-    let only_lists = name == "fc" && has_one(&['l']);
-    rows.any(|(_, letters)| letters.is_empty() && !only_lists || has_one(letters))
-        || (name == "set" || is_shell(name)) && has_history_run(options)
+    rows.any(|(_, letters)| letters.is_empty() || has_one(letters))
+        || ((name == "set" || is_shell(name)) && sets_history(options))
 }
 
-/// Whether an option among these is that of earlier lines.
-fn has_history_run(options: &[String]) -> bool {
+/// Whether the words behind an `-o` name [`HISTORY_IS_RUN`].
+fn sets_history(options: &[String]) -> bool {
+    let is_set = |option: &str| option.starts_with('-') && option.ends_with('o');
     options
         .windows(2)
-        .any(|pair| pair[0].starts_with('-') && pair[0].ends_with('o') && pair[1] == HISTORY_IS_RUN)
+        .any(|pair| is_set(&pair[0]) && pair[1] == HISTORY_IS_RUN)
 }
 
 /// Whether one of these letters is among the options that an argument is.

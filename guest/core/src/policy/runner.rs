@@ -6,11 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::{
-    self, UNCLEAR_SHELL, UNKNOWN_NAME, Visitor, is_assignment, visit_line, visit_shell,
+    self, UNCLEAR_SHELL, UNKNOWN_NAME, Visitor, visit_line, visit_shell, visit_variables,
 };
 use super::limits::{READINGS, RUNNER_LEVELS};
 use super::line::{self, Script};
 use super::programs::{Begins, Form, Meaning, Runner, Said, is_one_of};
+use super::variables::Variables;
 use super::word::{Piece, Spread, UNKNOWN_TEXT, Word};
 
 const UNCLEAR_START: &str = "it is unclear where among some arguments a command begins";
@@ -53,6 +54,8 @@ struct Own<'a> {
     starts: BTreeMap<usize, Option<String>>,
     /// The shell lines, by the places of their options.
     lines: BTreeMap<usize, String>,
+    /// The variables that the command gets. One to which several readings come is there as often.
+    assignments: Vec<Word>,
     /// What something else is put in the place of. Of several the last one counts.
     marker: Option<String>,
     asks_for_shell: bool,
@@ -73,6 +76,7 @@ impl<'a> Own<'a> {
             arguments,
             starts: BTreeMap::new(),
             lines: BTreeMap::new(),
+            assignments: Vec::new(),
             marker: runner.marker.map(str::to_owned),
             asks_for_shell: runner.is_else_shell,
             doubt: None,
@@ -105,7 +109,10 @@ impl<'a> Own<'a> {
             });
         } else if text.starts_with('-') && !reading.is_ended {
             self.options(behind, word);
-        } else if is_assignment(word) {
+        } else if word.is_assignment() {
+            if self.runner.begins == Begins::Next {
+                self.assignments.push(word.clone());
+            }
             self.open.insert(behind);
         } else {
             self.operand(reading, word);
@@ -228,8 +235,10 @@ impl<'a> Own<'a> {
         if let Some(why) = self.why_unclear() {
             return visitor.doubt(why);
         }
+        visit_variables(&Variables::of_words(&self.assignments), (depth, visitor));
         for line in self.lines.values() {
-            visit_line(line, depth, visitor);
+            let line = format!("{line} {}", self.runner.adds);
+            visit_line(&line, depth, visitor);
         }
         // From the last one on, as each ends where the next one begins.
         let mut end = self.arguments.len();
@@ -338,6 +347,10 @@ fn visit_command(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mut i
                 visit_subcommands(runner, &line, (depth, visitor));
             }
         }
+        (Form::Typed, _) => {
+            visit_typed(&texts().collect::<Vec<_>>().join(" "), (depth, visitor));
+            texts().for_each(|text| visit_typed(&text, (depth, visitor)));
+        }
         (Form::Subcommand, [word]) => visit_subcommands(runner, &word.line(), (depth, visitor)),
         (Form::Subcommand, _) => visit_subcommand(runner, words, (depth, visitor)),
         (Form::First, _) => texts()
@@ -361,31 +374,40 @@ fn visit_subcommand(runner: &Runner, words: &[Word], (depth, visitor): (u32, &mu
     command::visit(&[&[program], words].concat(), depth, visitor);
 }
 
-/// The lines that these words are, without the values of options that stand behind them.
+/// Shows what may run that is typed: a line, or a part of one, so that a quote may be closed by what is typed later. It
+/// may also be text for a program that is no shell.
+fn visit_typed(text: &str, (depth, visitor): (u32, &mut impl Visitor)) {
+    let Script { commands, doubt } = line::read(text, depth);
+    let doubt = doubt.filter(|why| *why != line::OPEN_QUOTE);
+    doubt.into_iter().for_each(|why| visitor.doubt(why));
+    for words in commands {
+        command::visit(&words, depth, visitor);
+    }
+}
+
+/// The lines that words are, or that options among them have as their values: options may stand behind lines.
 fn lines_of(runner: &Runner, words: &[Word]) -> Vec<String> {
-    let mut rest = words.iter().map(Word::line);
     let mut lines = Vec::new();
-    while let Some(text) = rest.next() {
-        lines.push(line_of(runner, &text).to_owned());
-        let last = Some(&text).filter(|text| text.starts_with('-'));
-        let last = last.and_then(|text| runner.options.read(text).pop());
-        if last.is_some_and(|it| it.meaning == Meaning::Values(1) && it.value.is_none()) {
-            let _its_value = rest.next();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let text = word.line();
+        let last = match text.starts_with('-') {
+            true => runner.options.read(&text).pop(),
+            false => None,
+        };
+        match last {
+            None => lines.push(text),
+            Some(Said {
+                meaning: Meaning::Line | Meaning::Unknown,
+                value,
+            }) => lines.extend(value.map(str::to_owned)),
+            Some(said) => {
+                let values = next_words(said);
+                rest.by_ref().take(values).for_each(drop);
+            }
         }
     }
     lines
-}
-
-/// The line that a word is, or that the option which it is has as its value: options may stand behind lines.
-fn line_of<'a>(runner: &Runner, text: &'a str) -> &'a str {
-    if !text.starts_with('-') {
-        return text;
-    }
-    let last = runner.options.read(text).pop();
-    let is_run = |said: &Said<'_>| matches!(said.meaning, Meaning::Line | Meaning::Unknown);
-    last.filter(is_run)
-        .and_then(|said| said.value)
-        .unwrap_or("")
 }
 
 /// Whether a text is more than a word to a shell.

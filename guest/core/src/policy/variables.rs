@@ -1,21 +1,29 @@
-//! Variables whose value is run, or has something run: by a shell, by git, or by what shows and edits texts; and
-//! settings of ssh, which stand in a word as variables do.
+//! Variables whose value is run, or has something run: by a shell, by git, or by what shows and edits texts.
 //!
 //! Tables say it, of names. Does not know where a variable is set, nor who looks at what is run.
 
-use super::git;
-use super::word::UNKNOWN_TEXT;
+use std::collections::BTreeMap;
 
-/// What becomes of the value of a variable.
+use super::git;
+use super::word::{UNKNOWN_TEXT, Word};
+
+/// What becomes of the value of a variable, or of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is a shell line, to which these words are added.
     Line(&'static str),
+    /// It is the name of a program, which is given these words.
+    Program(&'static str),
+    /// It is a subcommand of git, or behind a `!` a shell line.
+    Alias,
+    /// It says what becomes of the value of another one.
+    Names,
     /// Something is run that is not looked for.
     Hidden,
 }
 
-/// Those whose value a shell or the loader of programs takes, or which say how several others are read.
+/// Those whose value a shell or the loader of programs takes, or which say how several others are read. Of the prompts
+/// of a shell only `PS4` is shown where nobody types.
 const HIDING: [&str; 6] = [
     "BASH_ENV",
     "DYLD_INSERT_LIBRARIES",
@@ -29,81 +37,128 @@ const HIDING: [&str; 6] = [
 const HIDING_BEGINNINGS: [&str; 1] = ["BASH_FUNC_"];
 
 /// Those whose value is a line that is run in the place of a program.
-const LINES: [&str; 8] = [
+const LINES: [&str; 7] = [
     "BROWSER",
     "FCEDIT",
     "GIT_EXTERNAL_DIFF",
-    "GIT_PROXY_COMMAND",
     "LESSCLOSE",
     "LESSOPEN",
     "RSYNC_CONNECT_PROG",
     "VISUAL",
 ];
 
-/// As those, by the ends of their names, since nearly each program has some of its own: alone, behind `_` or `MAN`.
-const LINE_ENDS: [&str; 3] = ["ASKPASS", "EDITOR", "PAGER"];
+/// As those, by the ends of their names, since nearly each program has some of its own.
+const LINE_ENDS: [&str; 2] = ["EDITOR", "PAGER"];
 
-/// How names begin that say whether there is something, or shall be.
-const QUESTIONS: [&str; 6] = ["BUILD_", "ENABLE_", "HAS_", "HAVE_", "USE_", "WITH_"];
+/// As those, of programs that are given a question.
+const PROGRAM_ENDS: [&str; 1] = ["ASKPASS"];
 
-/// As those, which get a host and a command for it.
-const SHELLS_ELSEWHERE: [&str; 5] = [
-    "CVS_RSH",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "RSYNC_RSH",
-    "SVN_SSH",
-];
+/// What may stand before such an end without a `_` between them.
+const BEFORE_ENDS: [&str; 4] = ["", "CVS", "HG", "MAN"];
 
-/// Settings of ssh whose value is a line that is run here, in upper or lower case; `-o` gives them also to scp and
-/// others. Beside a `RemoteCommand` no command is given, which counts for every rule as it is.
-///
-/// *Source:* ssh_config(5).
-const SSH_SETTINGS: [&str; 3] = ["KnownHostsCommand", "LocalCommand", "ProxyCommand"];
+/// With what a name begins that only says whether there is such a program, or whether it is built.
+const SWITCHES: [&str; 6] = ["BUILD_", "ENABLE_", "HAS_", "HAVE_", "USE_", "WITH_"];
+
+/// Those whose value is a line that gets a host and a command for it.
+const SHELLS_ELSEWHERE: [&str; 4] = ["CVS_RSH", "GIT_SSH_COMMAND", "RSYNC_RSH", "SVN_SSH"];
+
+/// As those, where the value is the name of a program.
+const PROGRAMS_ELSEWHERE: [&str; 2] = ["GIT_PROXY_COMMAND", "GIT_SSH"];
 
 /// What a remote shell is given: a host, and a command of its caller's.
 pub(super) const HOST_AND_COMMAND: &str = "${_} true";
 
-/// What has to be known of a variable with this name and value; `None` where its value is not run.
-pub(super) fn fate(name: &str, value: &str) -> Option<Fate> {
-    if value.is_empty() || value == "/dev/null" {
+/// The beginnings of the names of variables that are settings of git, by the numbers that follow.
+const GIT_KEY: &str = "GIT_CONFIG_KEY_";
+const GIT_VALUE: &str = "GIT_CONFIG_VALUE_";
+
+/// Variables that are set together.
+#[derive(Debug, Default)]
+pub(super) struct Variables {
+    all: Vec<(String, Word)>,
+}
+
+impl Variables {
+    /// Those of an environment.
+    pub(super) fn of_environment(environment: &[(String, String)]) -> Self {
+        let all = environment.iter();
+        let all = all.map(|(name, value)| (name.clone(), Word::literal(value)));
+        Self { all: all.collect() }
+    }
+
+    /// Those that are assigned by these words. The others assign nothing.
+    pub(super) fn of_words(words: &[Word]) -> Self {
+        let mut all = Vec::new();
+        for word in words {
+            if let Some((name, value)) = word.split_once('=').filter(|_| word.is_assignment()) {
+                let name = name.line();
+                all.push((name.trim_end_matches('+').to_owned(), value));
+            }
+        }
+        Self { all }
+    }
+
+    /// What becomes of each; `None` where its value is not run.
+    pub(super) fn fates(&self) -> Vec<(Option<Fate>, &Word)> {
+        let mut by_name: BTreeMap<&str, &Word> = BTreeMap::new();
+        for (name, value) in &self.all {
+            if name.starts_with("GIT_CONFIG_") {
+                by_name.insert(name, value);
+            }
+        }
+        let fate = |name: &str, value| {
+            let other = |beginning: &str, number: &str| {
+                by_name.get(&*format!("{beginning}{number}")).copied()
+            };
+            if let Some(number) = name.strip_prefix(GIT_KEY) {
+                of_git_key(value, other(GIT_VALUE, number))
+            } else if let Some(number) = name.strip_prefix(GIT_VALUE) {
+                other(GIT_KEY, number).and_then(|key| git::fate(key, value))
+            } else {
+                fate(name, value)
+            }
+        };
+        let all = self.all.iter();
+        all.map(|(name, value)| (fate(name, value), value))
+            .collect()
+    }
+}
+
+/// What becomes of a setting of git of this name, whose value is set as well, or somewhere else.
+fn of_git_key(key: &Word, value: Option<&Word>) -> Option<Fate> {
+    let fate = git::fate(key, value.unwrap_or(&Word::unknown()))?;
+    let is_seen = value.is_some() && fate != Fate::Hidden;
+    Some(if is_seen { Fate::Names } else { Fate::Hidden })
+}
+
+/// What becomes of a variable with this name and value; `None` where its value is not run.
+fn fate(name: &str, value: &Word) -> Option<Fate> {
+    if is_nothing(value) {
         None
     } else if is_hiding(name) {
         Some(Fate::Hidden)
-    } else if name.starts_with("GIT_CONFIG_KEY_") {
-        git::runs(value).then_some(Fate::Hidden)
     } else if SHELLS_ELSEWHERE.contains(&name) {
         Some(Fate::Line(HOST_AND_COMMAND))
-    } else if LINES.contains(&name) || LINE_ENDS.iter().any(|end| ends_with_word(name, end)) {
+    } else if PROGRAMS_ELSEWHERE.contains(&name) {
+        Some(Fate::Program(HOST_AND_COMMAND))
+    } else if LINES.contains(&name) || ends_with(name, &LINE_ENDS) {
         Some(Fate::Line(UNKNOWN_TEXT))
+    } else if ends_with(name, &PROGRAM_ENDS) {
+        Some(Fate::Program(UNKNOWN_TEXT))
     } else {
         None
     }
 }
 
-fn ends_with_word(name: &str, end: &str) -> bool {
-    let before = name.strip_suffix(end);
-    let is_question = QUESTIONS.iter().any(|it| name.starts_with(it));
-    !is_question && before.is_some_and(|it| it.is_empty() || it.ends_with('_') || it == "MAN")
+/// Whether nothing is run because of a value, whatever it is of.
+pub(super) fn is_nothing(value: &Word) -> bool {
+    value.is_empty() || value.text().is_some_and(|text| text == "/dev/null")
 }
 
-/// Whether a word is a setting of ssh whose value is run, with an option before it or without; its value.
-pub(super) fn ssh_line(word: &str) -> Option<&str> {
-    let (name, value) = word.split_once('=')?;
-    let of_option = name.strip_prefix('-').and_then(|it| it.split_once('o'));
-    let name = of_option.map_or(name, |(_, name)| name).trim();
-    let is_run = SSH_SETTINGS.iter().any(|it| it.eq_ignore_ascii_case(name));
-    is_run.then_some(value)
-}
-
-/// What sets variables that its arguments name with a value.
-const SETTERS: [&str; 8] = [
-    "declare", "doas", "env", "export", "local", "readonly", "sudo", "typeset",
-];
-
-/// Whether a program sets variables that its arguments name with a value.
-pub(super) fn sets_variables(program: &str) -> bool {
-    SETTERS.contains(&program)
+fn ends_with(name: &str, ends: &[&str]) -> bool {
+    let is_switch = SWITCHES.iter().any(|switch| name.starts_with(switch));
+    let mut before = ends.iter().filter_map(|end| name.strip_suffix(end));
+    !is_switch && before.any(|before| before.ends_with('_') || BEFORE_ENDS.contains(&before))
 }
 
 /// Whether something is run that is not looked for, whatever the value of the variable of this name.
@@ -118,7 +173,8 @@ pub(super) fn is_hiding(name: &str) -> bool {
 pub(super) fn sets_hiding(program: &str, arguments: &[String]) -> bool {
     let mut words = arguments.iter().map(String::as_str);
     match program {
-        "for" | "getopts" | "mapfile" | "read" | "readarray" | "select" => words.any(is_hiding),
+        "getopts" | "mapfile" | "read" | "readarray" => words.any(is_hiding),
+        "for" | "select" => words.next().is_some_and(is_hiding),
         "printf" => match words.next() {
             Some("-v") => words.next().is_some_and(is_hiding),
             first => first
@@ -126,9 +182,14 @@ pub(super) fn sets_hiding(program: &str, arguments: &[String]) -> bool {
                 .is_some_and(is_hiding),
         },
         // Another name for it.
-        "declare" | "local" | "typeset" => words
+        "declare" | "local" | "typeset" if words.clone().any(is_reference) => words
             .filter_map(|word| word.split_once('='))
             .any(|(_, value)| is_hiding(value)),
         _ => false,
     }
+}
+
+/// Whether an option makes variables names of others.
+fn is_reference(argument: &str) -> bool {
+    argument.starts_with('-') && argument.contains('n')
 }

@@ -147,6 +147,54 @@ impl Word {
         line
     }
 
+    /// What is before and behind the first character like this. What is behind it stays one word, as the value of a
+    /// variable does.
+    pub(super) fn split_once(&self, character: char) -> Option<(Self, Self)> {
+        let is_it = |piece: &Piece| *piece == Piece::Character(character);
+        let place = self.pieces.iter().position(is_it)?;
+        let part = |pieces: &[Piece]| Self {
+            pieces: pieces.to_vec(),
+            spread: Spread::One,
+        };
+        Some((part(&self.pieces[..place]), part(&self.pieces[place + 1..])))
+    }
+
+    /// What is behind this text, with which it begins.
+    pub(super) fn strip_prefix(&self, text: &str) -> Option<Self> {
+        let text: Vec<Piece> = text.chars().map(Piece::Character).collect();
+        let rest = self.pieces.strip_prefix(text.as_slice())?;
+        Some(Self {
+            pieces: rest.to_vec(),
+            spread: self.spread,
+        })
+    }
+
+    /// The same in lower case, where it is known.
+    pub(super) fn to_ascii_lowercase(&self) -> Self {
+        let mut lower = self.clone();
+        for piece in &mut lower.pieces {
+            if let Piece::Character(character) = piece {
+                character.make_ascii_lowercase();
+            }
+        }
+        lower
+    }
+
+    /// Whether it sets a variable where it stands before a command.
+    pub(super) fn is_assignment(&self) -> bool {
+        let beginning = self.beginning();
+        let Some((name, _)) = beginning.split_once('=') else {
+            return false;
+        };
+        let name = name.strip_suffix('+').unwrap_or(name);
+        // By such names bash finds functions in its environment.
+        let name = name.strip_suffix("%%").unwrap_or(name);
+        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        !name.is_empty()
+            && name.chars().all(is_name)
+            && !name.starts_with(|it: char| it.is_ascii_digit())
+    }
+
     /// The text up to its first part that is not known.
     pub(super) fn beginning(&self) -> String {
         self.pieces.iter().map_while(known).collect()

@@ -6,7 +6,7 @@ use super::limits::{COMMAND_CHARS, LINE_CHARS, REASONS};
 use super::{Answered, Question, Rounds, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
-use crate::policy::{Concern, is_run};
+use crate::policy::{Concern, are_run};
 use crate::text::{Ends, INSET, in_one_line, indented, revealed_lines};
 
 /// The name of the question, and of its only field.
@@ -38,7 +38,7 @@ pub(crate) fn confirmation(proposal: Proposal<'_>, words: &str) -> Question {
             .label
             .map(|label| format!("Label: {}", line(label))),
     );
-    lines.extend(variables(proposal.spec));
+    lines.extend(variables(&proposal.spec.environment));
     if !proposal.spec.stdin.is_empty() {
         lines.push(format!(
             "Standard input: {} bytes",
@@ -121,22 +121,24 @@ fn line(text: &str) -> String {
     in_one_line(text, LINE_CHARS)
 }
 
-/// The names alone, as the values may be secret; but what is run is no secret, and is what is confirmed.
-fn variables(spec: &JobSpec) -> Option<String> {
-    let environment = &spec.environment;
-    let (run, others): (Vec<_>, Vec<_>) = environment
-        .iter()
-        .partition(|(name, value)| is_run(name, value, environment));
-    let names: Vec<&str> = others.iter().map(|(name, _)| name.as_str()).collect();
-    let names = Some(names.join(", ")).filter(|names| !names.is_empty());
-    let run = run.iter().map(|(name, value)| {
-        let value = middle_left_out(&revealed_lines(value));
-        format!("Variable {}, which is run:\n{value}", line(name))
-    });
-    let shown: Vec<String> = run
-        .chain(names.map(|names| format!("Variables: {}", line(&names))))
-        .collect();
-    (!shown.is_empty()).then(|| shown.join("\n"))
+/// The names alone, as the values may be secret. But what is run is no secret, and is what is confirmed: each of those
+/// stands by itself, shown as the command is, so that none hides another.
+fn variables(environment: &[(String, String)]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut names = Vec::new();
+    for ((name, value), is_run) in environment.iter().zip(are_run(environment)) {
+        if is_run {
+            let assignment = format!("{name}={}", quoted(value));
+            lines.push("Variable that has something run:".to_owned());
+            lines.push(middle_left_out(&revealed_lines(&assignment)));
+        } else {
+            names.push(name.as_str());
+        }
+    }
+    if !names.is_empty() {
+        lines.push(format!("Variables: {}", line(&names.join(", "))));
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -169,6 +171,50 @@ mod tests {
             let note = format!("[… {left_out} characters are not shown …]");
             assert_eq!(ours, [note], "{shown}");
         }
+    }
+
+    /// What is said of these variables.
+    fn shown_of(environment: &[(&str, &str)]) -> String {
+        let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let environment: Vec<_> = environment.iter().map(pair).collect();
+        variables(&environment).join("\n")
+    }
+
+    #[test]
+    fn many_names_hide_no_variable_that_is_run() {
+        let name = |number| format!("APP_SETTING_NUMBER_{number:02}");
+        let names: Vec<String> = (0..20).map(name).collect();
+        let mut environment: Vec<_> = names.iter().map(|name| (&**name, "1")).collect();
+        environment.push(("PAGER", "rm -r /home"));
+        let shown = shown_of(&environment);
+        let expect = "Variable that has something run:\n    PAGER='rm -r /home'\nVariables: APP_SETTING_NUMBER_00, ";
+        assert!(shown.starts_with(expect), "{shown}");
+    }
+
+    #[test]
+    fn a_long_value_that_is_run_is_shown_as_a_command_is() {
+        let value = format!("cat {} | rm -r /home", "x".repeat(400));
+        let shown = shown_of(&[("PAGER", &value)]);
+        assert!(shown.ends_with("xxx | rm -r /home'"), "{shown}");
+        let value = format!("cat {}\nDirectory: /safe", "x".repeat(4_000));
+        let shown = shown_of(&[("PAGER", &value)]);
+        assert!(shown.contains("characters are not shown"), "{shown}");
+        assert!(shown.ends_with("\n    Directory: /safe'"), "{shown}");
+    }
+
+    #[test]
+    fn the_value_of_a_setting_of_git_that_is_run_is_shown() {
+        let shown = shown_of(&[
+            ("GIT_CONFIG_COUNT", "2"),
+            ("GIT_CONFIG_KEY_0", "core.pager"),
+            ("GIT_CONFIG_VALUE_0", "rm -r /home"),
+            ("GIT_CONFIG_KEY_1", "user.name"),
+            ("GIT_CONFIG_VALUE_1", "secret"),
+        ]);
+        let expect = "Variable that has something run:\n    GIT_CONFIG_KEY_0=core.pager\n\
+                      Variable that has something run:\n    GIT_CONFIG_VALUE_0='rm -r /home'\n\
+                      Variables: GIT_CONFIG_COUNT, GIT_CONFIG_KEY_1, GIT_CONFIG_VALUE_1";
+        assert_eq!(shown, expect);
     }
 
     #[test]

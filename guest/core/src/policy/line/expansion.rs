@@ -5,7 +5,8 @@ use crate::policy::command::HIDDEN;
 use crate::policy::variables::is_hiding;
 use crate::policy::word::{Spread, Word};
 
-const OPEN_QUOTE: &str = "a quote is not closed";
+/// That a text ends within quotes.
+pub(in crate::policy) const OPEN_QUOTE: &str = "a quote is not closed";
 
 const PROMPT: &str = "what a variable has is expanded as a prompt is, which runs commands in it";
 

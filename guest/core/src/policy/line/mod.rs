@@ -13,6 +13,7 @@ mod heredoc;
 use super::limits::{DEPTH, RUNNER_LEVELS};
 use super::word::{Spread, Word};
 use cursor::Cursor;
+pub(super) use expansion::OPEN_QUOTE;
 use heredoc::Heredoc;
 
 /// What is known of a line.

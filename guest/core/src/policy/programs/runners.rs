@@ -1,6 +1,7 @@
 //! The programs that run others: of each, where the command begins that it is given.
 
 use super::options::Options;
+use crate::policy::variables::HOST_AND_COMMAND;
 
 /// What a program runs of which the command is among the arguments.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +24,8 @@ pub(in crate::policy) struct Runner {
     /// Whether each variable before the command counts as one word, also without quotes: where a host, a directory or
     /// a package has to stand, asking each time would help nobody.
     pub(in crate::policy) takes_one: bool,
+    /// What it adds to the lines in its options.
+    pub(in crate::policy) adds: &'static str,
 }
 
 /// Where behind its own operands the command of a runner begins.
@@ -45,6 +48,8 @@ pub(in crate::policy) enum Form {
     Joined,
     /// Shell lines.
     Lines,
+    /// What is typed: a shell line in several words, or several lines.
+    Typed,
     /// Shell lines, or such of subcommands of the runner.
     LinesOrSubcommands,
     /// A subcommand of the runner, or a line of some if it is one word.
@@ -77,6 +82,10 @@ const GIT_DIFFTOOL: &str =
 /// What runs a line at the other end, which may be this machine.
 const GIT_REMOTE_OPTIONS: &str = "-Cco= -* --upload-pack! --receive-pack! --exec! --git-dir= --work-tree= --namespace= \
         --config-env= --*";
+
+/// Of the others `-u` is something else.
+const GIT_CLONE_OPTIONS: &str =
+    "-u! -Ccobj= -* --git-dir= --work-tree= --namespace= --config-env= --*";
 
 const GIT_REMOTE_WORDS: &[&str] = &[
     "archive",
@@ -121,6 +130,13 @@ const TMUX_RUN_WORDS: &[&str] = &["i|f-shell", "pi|pe-pane", "pipep", "ru|n-shel
 const TMUX_SEND_OPTIONS: &str = "-LSTcfNt= -2CDFHKMRXluv";
 
 const TMUX_SEND_WORDS: &[&str] = &["send", "send-k|eys"];
+
+/// Of those which ask before they run a subcommand.
+const TMUX_ASK_OPTIONS: &str = "-ILSTcfpt= -12CDFNbeikluvy";
+
+const TMUX_ASK_WORDS: &[&str] = &["command-p|rompt", "confirm|-before"];
+
+const TMUX_SET_OPTIONS: &str = "-BLSTcft= -2CDFNRUagloqpsuvw";
 
 const PERF_STAT_OPTIONS: &str = "-CDGIMeoprtx= -ABSTadgijnqv --event= --pid= --tid= --repeat= --output= --cpu= \
         --field-separator= --delay= --interval-print= --interval-count= --interval-clear --timeout= --cgroup= --pre! \
@@ -210,6 +226,7 @@ const RUNNERS: &[Runner] = &[
     runner("git", GIT_REBASE).path(&[&["rebase"]]).behind(&[]).takes_one(),
     runner("git", GIT_FILTER_BRANCH).path(&[&["filter-branch"]]).behind(&[]).takes_one(),
     runner("git", GIT_DIFFTOOL).path(&[&["difftool"]]).behind(&[]).takes_one(),
+    runner("git", GIT_CLONE_OPTIONS).path(&[&["clone"]]).behind(&[]).takes_one(),
     runner("git", GIT_REMOTE_OPTIONS).path(&[GIT_REMOTE_WORDS]).behind(&[]).takes_one(),
     runner("hyperfine", "-psc! -wmMrnSuD= -iNE -L== -P=== --prepare! --setup! --cleanup! --conclude! --warmup= \
         --runs= --min-runs= --max-runs= --command-name= --shell= --export-json= --export-markdown= \
@@ -267,6 +284,7 @@ const RUNNERS: &[Runner] = &[
     runner("prlimit", "-o= -p~ -cdefilmnqrstuvxy? --output= --pid~ --*"),
     runner("proxychains proxychains4", "-f= -q"),
     runner("rlwrap", "-CDFHMOPQSbefglqstwz= -admp? -AENRTXUWcGhIinorv"),
+    runner("rsync", "-e! --rsh! -BfMT@= -* --*").behind(&[]).adds(HOST_AND_COMMAND).takes_one(),
     runner("run0", "-Dgu= --background= --chdir= --description= --group= --host= --machine= --nice= \
         --property= --setenv= --slice= --unit= --user= --pipe --pty --no-ask-password --slice-inherit \
         --help~ --version~").or_shell(),
@@ -274,6 +292,7 @@ const RUNNERS: &[Runner] = &[
     runner("runuser", "-u@ --user@ -c! -Ggsw= -flmpPT -hV~ --command! --session-command! --group= --shell= \
         --supp-group= --whitelist-environment= --login --preserve-environment --pty --fast --help~ --version~")
         .path(&[ANY]).or_shell().takes_one(),
+    runner("scp sftp", "-S! -BDFJPRXbcilos= -*").behind(&[]).adds(HOST_AND_COMMAND).takes_one(),
     // Behind `-x` or `-wipe` the name of a session may stand, which is taken for a command.
     runner("screen", "-ScehpstT= -r~ -dDmAaiLlnOqUv"),
     runner("screen", "-ScehpstT= -XdDmAaiLlnOqUv").path(&[&["stuff", "exec", "screen"]]).form(Form::Joined),
@@ -323,9 +342,11 @@ const RUNNERS: &[Runner] = &[
     runner("tmux", TMUX_SPLIT_OPTIONS).path(&[TMUX_SPLIT_WORDS]).is_list().takes_one(),
     runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-po|pup"]]).is_list().takes_one(),
     runner("tmux", TMUX_RUN_OPTIONS).path(&[TMUX_RUN_WORDS]).form(Form::LinesOrSubcommands).is_list().takes_one(),
-    // What is typed may be one line in several words, or several lines.
-    runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Joined).is_list().takes_one(),
-    runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Lines).is_list().takes_one(),
+    runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Typed).is_list().takes_one(),
+    runner("tmux", TMUX_ASK_OPTIONS).path(&[TMUX_ASK_WORDS]).form(Form::Subcommand).is_list().takes_one(),
+    runner("tmux", TMUX_SET_OPTIONS).path(&[&["set-h|ook"], ANY]).form(Form::Subcommand).is_list().takes_one(),
+    runner("tmux", TMUX_SET_OPTIONS).path(&[&["set", "set-o|ption"], &["default-c|ommand"]]).form(Form::Lines).is_list()
+        .takes_one(),
     runner("tmux", "-LNSTcf= -2CDlnruv").path(&[&["bi|nd-key"], ANY]).form(Form::Subcommand).is_list().takes_one(),
     runner("torsocks", "--shell$ -Papu= -diqv --address= --port= --user= --pass= --isolate --debug --quiet"),
     runner("trap", "-lpP~").form(Form::First),
@@ -399,6 +420,7 @@ const fn runner(names: &'static str, options: &'static str) -> Runner {
         marker: None,
         is_list: false,
         takes_one: false,
+        adds: "",
     }
 }
 
@@ -442,6 +464,10 @@ impl Runner {
     const fn is_list(self) -> Self {
         let is_list = true;
         Self { is_list, ..self }
+    }
+
+    const fn adds(self, adds: &'static str) -> Self {
+        Self { adds, ..self }
     }
 
     const fn takes_one(self) -> Self {

@@ -40,19 +40,16 @@ fn a_line_in_a_variable_is_looked_at() {
     for name in [
         "BROWSER",
         "EDITOR",
-        "GIT_ASKPASS",
         "GIT_EDITOR",
         "GIT_EXTERNAL_DIFF",
         "GIT_PAGER",
         "GIT_SEQUENCE_EDITOR",
-        "GIT_SSH",
         "GIT_SSH_COMMAND",
         "KUBE_EDITOR",
         "LESSOPEN",
         "MANPAGER",
         "PAGER",
         "RSYNC_RSH",
-        "SUDO_ASKPASS",
         "VISUAL",
     ] {
         for value in ["rm -r", "|rm -r x", "sh -c 'rm -r x'"] {
@@ -66,6 +63,128 @@ fn a_line_in_a_variable_is_looked_at() {
 }
 
 #[test]
+fn a_program_in_a_variable_is_looked_at() {
+    for name in [
+        "GIT_ASKPASS",
+        "GIT_PROXY_COMMAND",
+        "GIT_SSH",
+        "SUDO_ASKPASS",
+    ] {
+        let command = Command::Shell("ls".to_owned());
+        let environment = [(name.to_owned(), "docker".to_owned())];
+        let policy = policy();
+        let concern = policy.concern(&command, &environment);
+        assert_eq!(
+            concern.expect("it is named").reasons,
+            ["because of docker ..."]
+        );
+        check(&format!("{name}=/usr/bin/docker git x"), "docker");
+        check(&format!("export {name}=docker; y"), "docker");
+        check(&format!("{name}=\"$x\" y"), "all");
+    }
+}
+
+/// What is set here is a variable, but nothing in it is run.
+const NOTHING_SET: &[&str] = &[
+    "ENV=$stage npm run deploy",
+    "export ENV=${ENV:-dev}",
+    "make deploy ENV=$STAGE",
+    "export ENV=/app",
+    "helm upgrade x ./c --set ENV=eu/prod",
+    "export PS1='$ '",
+    "PROMPT_COMMAND= bash -c ls",
+    "HAVE_EDITOR=$(command -v vim)",
+    "HAS_PAGER=$x BUILD_EDITOR=ON ENABLE_EDITOR=$x USE_PAGER=$x WITH_PAGER=$x make",
+    "TEXTEDITOR=$x y",
+    "local x=PS4",
+    "for x in LD_PRELOAD PATH; do echo $x; done",
+    "export GIT_CONFIG_KEY_0=\"http.$x.extraHeader\" GIT_CONFIG_VALUE_0=\"$y\"",
+];
+
+/// Nothing is set here: it is an argument of a program that does not set variables.
+const NO_ASSIGNMENTS: &[&str] = &[
+    "echo \"EDITOR=$EDITOR\"",
+    "echo \"PAGER=$PAGER\" >> .env",
+    "grep -n 'LD_PRELOAD=/x' file",
+    "cmake -DENABLE_EDITOR=$X ..",
+    "cmake -DBUILD_EDITOR=ON ..",
+    "sed -i 's/^EDITOR=$x/EDITOR=vim/' f",
+    "sed -i \"s/^EDITOR=$x/EDITOR=vim/\" f",
+    "env A=b grep \"EDITOR=$x\" f",
+    "git commit -m \"EDITOR=$x\"",
+    "find . -name \"EDITOR=$x\"",
+];
+
+/// A program whose name is known, in a directory that is not.
+const KNOWN_PROGRAMS: &[&str] = &[
+    "GIT_SEQUENCE_EDITOR=\"$PWD/e.sh\" git rebase -i x",
+    "GIT_EDITOR=$PWD/e.sh git commit",
+    "EDITOR=\"$HOME/bin/edit --wait\" git commit",
+    "SSH_ASKPASS=\"$PWD/askpass.sh\" ssh host ls",
+    "GIT_SSH=$PWD/ssh.sh git fetch",
+    "git config mergetool.x.path \"$HOME/bin/x\"",
+    "git config gpg.program \"$HOME/bin/gpg\"",
+    "git -c core.editor=\"$PWD/e.sh\" commit",
+    "GIT_SSH_COMMAND=\"ssh -i $HOME/.ssh/key\" git fetch",
+    "LESSOPEN='|-lesspipe %s' less x",
+];
+
+#[test]
+fn what_runs_nothing_is_not_asked_about() {
+    for line in [NOTHING_SET, NO_ASSIGNMENTS, KNOWN_PROGRAMS].concat() {
+        check(line, "");
+    }
+}
+
+#[test]
+fn what_is_set_for_a_command_is_looked_at() {
+    for line in [
+        "sudo EDITOR='docker ps' visudo",
+        "doas PAGER='docker ps' man x",
+        "env -u A -- PAGER='docker ps' man x",
+        "env -S'PAGER=docker man' x",
+        "timeout 5 env MANPAGER='docker ps' man x",
+        "local -x HGEDITOR='docker ps'",
+        "declare -gx PAGER='docker ps'",
+        "PAGER=docker",
+        "EDITOR=\"$HOME/docker --wait\" git commit",
+        "LESSOPEN='|-docker ps %s' less x",
+        "LESSOPEN='||docker ps %s' less x",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.pager GIT_CONFIG_VALUE_0='docker ps' git log",
+    ] {
+        check(line, "docker");
+    }
+    for line in [
+        "export GIT_CONFIG_KEY_0=core.pager; export GIT_CONFIG_VALUE_0=docker",
+        "GIT_CONFIG_KEY_0=\"$k\" GIT_CONFIG_VALUE_0=\"$v\" git log",
+        "declare -n x=PS4",
+        "local -n x=PS4",
+        "for LD_PRELOAD in ./x.so; do ls; done",
+    ] {
+        check(line, "all");
+    }
+}
+
+#[test]
+fn a_setting_in_two_variables_is_looked_at() {
+    let concern = |key: &str, value: &str| {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let environment = [
+            pair("GIT_CONFIG_VALUE_3", value),
+            pair("GIT_CONFIG_KEY_3", key),
+        ];
+        let policy = policy();
+        let concern = policy.concern(&Command::Shell("git log".to_owned()), &environment);
+        concern.map(|it| (it.reasons.len(), it.doubt.is_some()))
+    };
+    assert_eq!(concern("core.pager", "docker ps"), Some((1, false)));
+    assert_eq!(concern("alias.log", "!docker ps"), Some((1, false)));
+    assert_eq!(concern("core.pager", "less"), None);
+    assert_eq!(concern("user.name", "docker ps"), None);
+    assert_eq!(concern("protocol.ext.allow", "always"), Some((6, true)));
+}
+
+#[test]
 fn a_line_in_a_setting_of_ssh_is_looked_at() {
     for line in [
         "ssh -o ProxyCommand='rm -r x' host ls",
@@ -74,6 +193,10 @@ fn a_line_in_a_setting_of_ssh_is_looked_at() {
         "ssh -vo LocalCommand='rm -r x' host ls",
         "ssh -o KnownHostsCommand='rm -r x' host ls",
         "scp -o ProxyCommand='rm -r x' a b:c",
+        "ssh -vo'ProxyCommand=rm -r x' host ls",
+        "ssh -4oProxyCommand='rm -r x' host ls",
+        "ssh -o 'ProxyCommand rm -r x' host ls",
+        "ssh -o 'ProxyCommand = rm -r x' host ls",
     ] {
         check(line, "rm");
     }
@@ -85,6 +208,14 @@ fn a_line_in_a_setting_of_ssh_is_looked_at() {
         "StrictHostKeyChecking=no",
     ] {
         check(&format!("ssh -o {value} host ls"), "");
+    }
+    for line in [
+        "echo \"ProxyCommand $x\" >> config",
+        "grep 'ProxyCommand rm -r' config",
+        "grep -o x ProxyCommand=rm",
+        "git commit -m \"ProxyCommand=$x\"",
+    ] {
+        check(line, "");
     }
 }
 
@@ -116,16 +247,7 @@ fn a_variable_that_runs_nothing_of_that_does_not_count() {
     for line in [
         "export PAGER",
         "unset PS4",
-        "ENV=$stage npm run deploy",
-        "export ENV=${ENV:-dev}",
-        "echo \"EDITOR=$EDITOR\"",
-        "echo \"PAGER=$PAGER\" >> .env",
-        "grep -n 'LD_PRELOAD=/x' file",
-        "cmake -DENABLE_EDITOR=$X ..",
-        "HAVE_EDITOR=$(command -v vim)",
-        "sed -i 's/^EDITOR=$x/EDITOR=vim/' f",
-        "GIT_SEQUENCE_EDITOR=\"$PWD/e.sh\" git rebase -i x",
-        "SSH_ASKPASS=\"$PWD/askpass.sh\" ssh host ls",
+        "for LD_PRELOAD_X in a b; do x; done",
     ] {
         check(line, "");
     }
@@ -181,6 +303,8 @@ fn a_line_of_the_history_counts_for_every_rule() {
         "set -o history -o histexpand\n!!",
         "set -H\n!!",
         "bash -o histexpand -c x",
+        "set -eo histexpand",
+        "fc",
     ] {
         check(line, "all");
     }
@@ -188,8 +312,11 @@ fn a_line_of_the_history_counts_for_every_rule() {
         "set -euo pipefail",
         "set +o histexpand",
         "set -- -H host",
+        "set -e -- -o histexpand",
+        "bash -c x histexpand",
         "rg histexpand src",
         "fc -l",
+        "fc -ln -10",
     ] {
         check(line, "");
     }
@@ -233,7 +360,27 @@ fn what_git_is_given_to_run_is_looked_at() {
         check(line, "rm");
     }
     check("git -c alias.y='push --force' y", "git");
+    check("git -c alias.p=push p --force", "git");
+    check("git -c alias.p=push other --force", "");
     for line in [
+        "git config alias.x --global '!docker ps'",
+        "git config --file f --add core.pager 'docker ps'",
+        "git config mergetool.x.path docker",
+        "git -C dir --git-dir d -c core.pager=docker log",
+        "git clone -c core.pager=docker x",
+        "git clone --config core.pager=docker x",
+        "git clone -ccore.pager=docker x",
+        "git clone -u 'docker ps' x",
+        "git grep -O'docker ps' x",
+        "git grep --open-files-in-pager='docker ps' x",
+        "git -c imap.tunnel='docker ps' imap-send",
+        "git -c core.sshCommand=docker fetch",
+    ] {
+        check(line, "docker");
+    }
+    for line in [
+        "git -c \"core.$x=docker ps\" log",
+        "git -c \"$x=docker ps\" log",
         "git -c core.pager=\"$x\" log",
         "git -c \"$x\" log",
         "git --config-env=core.pager=x log",
@@ -247,6 +394,45 @@ fn what_git_is_given_to_run_is_looked_at() {
         check(line, "all");
     }
 }
+
+/// Words that look like settings, or stand behind a `-c` that means something else; and settings that run what is
+/// known.
+const NO_SETTINGS: &[&str] = &[
+    "git switch -c \"$b\"",
+    "git switch -c feature/$TICKET",
+    "git commit -c $sha",
+    "git branch -c \"$a\" \"$b\"",
+    "git grep -c \"$p\"",
+    "git grep -O x",
+    "git blame -c \"$F\"",
+    "git shortlog -sn -c \"$x\"",
+    "git ls-files -c \"$d\"",
+    "git diff -c $x",
+    "git add pager.rs docker",
+    "git mv pager.js docker",
+    "git grep core.pager docker",
+    "git log -S core.editor docker",
+    "git add pager.ts $FILES",
+    "git diff HEAD -- pager.go \"$F\"",
+    "git grep -n alias.x $DIR",
+    "git commit -m \"core.editor=$EDITOR\"",
+    "git config --get alias.x docker",
+    "git config get alias.x docker",
+    "git config --unset-all alias.x docker",
+    "git config \"submodule.$name.update\" none",
+    "git -c \"http.$url.extraHeader=$x\" fetch",
+    "git -c \"remote.$name.fetch=$x\" fetch",
+    "git -c core.sshCommand=\"ssh -i ~/.ssh/key\" fetch",
+    "git config core.sshCommand \"ssh -i k -F /dev/null\"",
+    "git clone -c core.sshCommand=\"ssh -i k\" x",
+    "GIT_SSH_COMMAND=\"ssh -i ~/.ssh/key\" git fetch",
+    "git config --global credential.helper '!gh auth git-credential'",
+    "git config --global core.pager ''",
+    "git fetch -u x",
+    "git push -u origin main",
+    "git clone -c \"user.name=$x\" y",
+    "git -c protocol.ext.allow=never fetch",
+];
 
 #[test]
 fn what_git_does_by_itself_is_no_command() {
@@ -266,20 +452,14 @@ fn what_git_does_by_itself_is_no_command() {
         "git push origin $branch:main x",
         "git log -- core.pager",
         "git switch -c \"$branch\"",
-        "git switch -c feature/$TICKET",
-        "git commit -c $sha",
-        "git grep -c \"$p\"",
-        "git diff -c $x",
-        "git add pager.ts $FILES",
         "git mv alias.js rm -r",
         "git log -S core.editor rm -r",
-        "git commit -m \"core.editor=$EDITOR\"",
-        "git -c core.sshCommand=\"ssh -i ~/.ssh/key\" fetch",
-        "git config core.sshCommand \"ssh -i k -F /dev/null\"",
-        "git clone -c core.sshCommand=\"ssh -i k\" x",
         "git config mergetool.x.path \"$HOME/bin/x\"",
         "git \"$x\" y",
     ] {
+        check(line, "");
+    }
+    for line in NO_SETTINGS {
         check(line, "");
     }
 }
@@ -297,10 +477,15 @@ fn many_variables_and_settings_are_looked_at_in_time() {
     let policy = policy();
     for (first, part) in [
         ("", "EDITOR=x "),
+        ("export ", "EDITOR=x "),
         ("", "EDITOR="),
         ("env ", "PAGER='a b' "),
         ("git ", "-c core.pager=x "),
-        ("git ", "core.pager "),
+        ("git config ", "core.pager "),
+        ("git clone ", "-c core.pager=x "),
+        ("git grep ", "-Oless "),
+        ("", "GIT_CONFIG_KEY_0=core.pager GIT_CONFIG_VALUE_0=x "),
+        ("ssh ", "-o ProxyCommand=x "),
         ("git rebase ", "-x y "),
         ("git submodule foreach ", "git submodule foreach "),
         ("echo ", "${x@P"),
