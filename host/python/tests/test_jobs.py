@@ -37,6 +37,21 @@ class Jobs(JobsCase):
         # Written twice, it would be longer than an outcome that is read.
         self.assertIsInstance(self.run_job(["x" * (9 << 20)]).end, NotStarted)
 
+    def test_a_directory_whose_name_is_no_text_is_named_in_words(self) -> None:
+        gone = FileNotFoundError(errno.ENOENT, "gone")
+        words = {"command": "true", "directory": os.fsdecode(b"/nowhere/a\xff")}
+        self.assertIn("/nowhere/a? does not exist", supervisor._explain(gone, words).encode().decode())
+
+    def test_a_look_for_a_command_reads_the_processes_once(self) -> None:
+        id = self.start("sleep 100")
+        self.supervisor(id)
+        with mock.patch.object(processes, "all", side_effect=processes.all) as looked:
+            self.assertTrue(processes.has_command(id))
+            self.assertEqual(looked.call_count, 1)
+            self.assertFalse(processes.has_command(new_id()))
+        self.jobs.stop(id, "cancelled")
+        ended(self.jobs, id)
+
     def test_a_command_that_wants_a_terminal_is_refused(self) -> None:
         id = new_id()
         with self.assertRaises(StartError) as refused:
