@@ -10,6 +10,8 @@
 | `command.json` | which process the command is, and which inode `control` is |
 | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
+| `outcome.damaged-…` | what was in the place of that, and could not be understood |
+| `outcome.disowned-…` | the same, written by the job while its supervisor lived |
 | `questions/`, `report.json` | what the job's own processes ask and say, see modules `questions` and `report` |
 | `supervisor.log` | only where the supervisor failed: why |
 
