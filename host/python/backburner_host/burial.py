@@ -7,10 +7,11 @@ being the only one, and the first outcome that is written stays.
 
 import os
 import time
+from collections.abc import Callable
 
 from . import limits, output, processes
-from .clock import boot_id, boot_ms, now_ms
-from .job_files import JobFiles
+from .clock import boot_ms, is_of_this_boot, now_ms
+from .job_files import JobFiles, is_loss
 
 UNSEEN = (
     "somebody deleted or changed its files, and processes are not listed here, so nobody can tell whether it runs; see "
@@ -22,15 +23,15 @@ INSIDE = "its supervisor is gone, and this process is a part of it and runs; ask
 """Why a job cannot be said to have ended by one of its own processes."""
 
 
-def bury(id: str, files: JobFiles, suspected: str) -> dict | None:
+def bury(id: str, files: JobFiles, is_outcome: Callable[[dict], bool]) -> dict | None:
     """Make sure that nothing of the job runs and that it has an outcome, which is given.
 
-    `None` where something that was killed has not disappeared yet. `suspected` is the kind of the loss where all its
-    files are whole and of this boot, and none of its processes says otherwise. Raises `OSError` where nobody can tell
-    whether it runs, and where this process is a part of it: the rest has been killed then.
+    `None` where something that was killed has not disappeared yet. `is_outcome` says whether a record is one. Raises
+    `OSError` where nobody can tell whether it runs, and where this process is a part of it: the rest has been killed
+    then.
     """
     origin, is_whole = files.undamaged_origin(), files.has_fifos()
-    is_this_boot = origin is not None and origin["boot_id"] == boot_id()
+    is_this_boot = origin is not None and is_of_this_boot(origin["boot_id"], origin["started_at"])
     # Any process of the job may have written that it is of another boot. Only the recorded number is a stranger's then.
     command = files.command() if is_this_boot else None
     if not processes.are_listed():
@@ -38,13 +39,15 @@ def bury(id: str, files: JobFiles, suspected: str) -> dict | None:
             raise OSError(UNSEEN)
     else:
         # A supervisor that lives holds another FIFO than the one that is there.
-        is_expected = is_whole and is_this_boot and suspected == "supervisor" and not processes.has_supervisor(id)
+        is_expected = is_whole and is_this_boot and not processes.has_supervisor(id)
         if not _kill_everything(id, files, command, is_expected):
             return None
-    if origin is None or files.was_found() or (is_this_boot and not is_whole):
-        kind = "files"
-    else:
-        kind = suspected if is_this_boot else "machine"
+    was_found = files.was_found()
+    if not was_found:
+        # Somebody may have been told that. A supervisor that was found has not ended before, whatever the job says.
+        files.restore_outcome(lambda outcome: is_loss(outcome) and is_outcome(outcome))
+    are_damaged = origin is None or was_found or files.has_discarded_outcomes() or (is_this_boot and not is_whole)
+    kind = "files" if are_damaged else "supervisor" if is_this_boot else "machine"
     files.conclude(_lost(files, kind, files.made_at() if origin is None else origin["started_at"]))
     return files.outcome()
 

@@ -20,6 +20,12 @@ def boot_ms() -> int:
     return now_ms() - time.clock_gettime_ns(clock) // 1_000_000
 
 
+def is_of_this_boot(recorded_id: str, at: int) -> bool:
+    """Whether something was recorded in this boot. Where the system names none, its time says so."""
+    named = boot_id()
+    return recorded_id == named if named else at >= boot_ms()
+
+
 def boot_id() -> str:
     """What tells this boot from every other one; empty where the system does not say."""
     try:

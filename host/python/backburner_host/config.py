@@ -9,7 +9,8 @@ from typing import Any
 
 from .guest import ConfigError
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_NO_LINE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What is not in one line of text: control characters, and what stands for bytes of a path that are no text."""
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -23,9 +24,9 @@ def read(path: Path) -> dict[str, Any]:
         raise ConfigError("", f"{path}: {error}") from error
     _check(members, "")
     file = path.absolute()
-    # What people call it has to be one line.
-    name = {} if _CONTROL.search(str(file)) else {"configurationFile": str(file)}
-    return {"baseDirectory": str(file.parent)} | name | members
+    places = {"baseDirectory": str(file.parent), "configurationFile": str(file)}
+    # Without the first one the component refuses what is relative to it, and says so.
+    return {name: place for name, place in places.items() if not _NO_LINE.search(place)} | members
 
 
 def _check(value: Any, at: str) -> None:

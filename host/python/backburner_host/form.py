@@ -25,8 +25,11 @@ _ONLY = "answer"
 """The name of a single field, which nobody sees."""
 
 _FIELD = re.compile(r"(?P<name>.{1,100}?)(?P<mark>\?)?:(?P<type>[^:]*)(?::(?P<title>.*))?", re.DOTALL)
-_FILLERS = "\u115f\u1160\u3164\uffa0"
-"""Letters in whose place nobody sees anything."""
+
+_UNSEEN = re.compile(
+    "[\u115f\u1160\u3164\uffa0\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+"""Letters in whose place nobody sees anything, and marks that nobody sees."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -123,13 +126,21 @@ def until_when(deadline_ms: int, now_ms: int) -> str:
 
 def _is_name(text: str) -> bool:
     """Whether a person can see where it begins and ends. The length is that of `_FIELD`."""
-    return text != "?" and text.strip(" ") == text and all(map(_shows_in_a_name, text))
+    if text == "?" or text.strip(" ") != text or _UNSEEN.search(text):
+        return False
+    is_letter = False
+    for character in text:
+        # Many languages write a part of a letter as a mark behind it.
+        is_part = is_letter and unicodedata.category(character).startswith("M")
+        if not (is_part or _shows_in_a_name(character)):
+            return False
+        is_letter = is_part or character.isalpha()
+    return True
 
 
 def _shows_in_a_name(character: str) -> bool:
     """Whether it is a letter, a digit, a blank or punctuation of ASCII, without what is behind a name elsewhere."""
-    is_usual = character == " " or (character.isalnum() and character not in _FILLERS)
-    return is_usual or (character in string.punctuation and character != "=")
+    return character == " " or character.isalnum() or (character in string.punctuation and character != "=")
 
 
 def _are_distinct(choices: list[str]) -> bool:

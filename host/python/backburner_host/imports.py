@@ -124,14 +124,19 @@ def _fields(record: Record) -> dict[str, Any]:
 
 def _error(error: cap.StoreError | cap.StartError) -> Record:
     record = Record()
-    record.kind, record.detail = error.kind, error.detail
+    record.kind, record.detail = error.kind, _text(error.detail)
     return record
 
 
 def _failure(detail: str) -> Record:
     record = Record()
-    record.detail = detail
+    record.detail = _text(detail)
     return record
+
+
+def _text(detail: str) -> str:
+    """What the component can take: a directory may have a name that is no text, and be named in an error."""
+    return detail.encode(errors="replace").decode()
 
 
 def _attempt(call: Callable[[], Any]) -> Any:

@@ -10,6 +10,8 @@
 | `command.json` | which process the command is, and which inode `control` is |
 | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
+| `outcome.damaged-…` | what was in the place of that, and could not be understood |
+| `outcome.disowned-…` | the same, written by the job while its supervisor lived |
 | `questions/`, `report.json` | what the job's own processes ask and say, see modules `questions` and `report` |
 | `supervisor.log` | only where the supervisor failed: why |
 
@@ -41,6 +43,10 @@ TASK_VARIABLE = "BACKBURNER_TASK_ID"
 
 STOP_CAUSES = ("timed-out", "cancelled", "expired", "shut-down")
 """Why a job is to stop, or was stopped."""
+
+SOMEBODY, NOBODY_YET, NOBODY = "somebody", "nobody yet", "nobody"
+"""Who hears a wake-up: whoever listens, a supervisor that is still to come, or none since somebody took away what it
+listens to."""
 
 DATA_VARIABLE = "BACKBURNER_DIR"
 """The data directory: what the server takes where nothing else names one, and where a job's processes find the job."""
@@ -103,7 +109,8 @@ class JobFiles:
     def made_at(self) -> int:
         """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
         # Nobody writes into the FIFO, so that this never changes; in its place the directory shows when it last did.
-        return modified_at(self._fifo("alive") or os.stat(self.path))
+        # Not the time of the last writing, which a process of the job can set to one before this boot.
+        return max(0, (self._fifo("alive") or os.stat(self.path)).st_ctime_ns // 1_000_000)
 
     def spec(self) -> dict:
         """What to run."""
@@ -125,7 +132,7 @@ class JobFiles:
         except (FileNotFoundError, Damaged):
             return None
         try:
-            is_dead = _is_at_end(fifo)
+            is_dead = is_at_end(fifo)
         except BaseException:
             os.close(fifo)
             raise
@@ -184,30 +191,27 @@ class JobFiles:
             cause = ""
         return cause if cause in STOP_CAUSES else "cancelled"
 
-    def wake(self, has_command: Callable[[], bool]) -> bool:
-        """Make the supervisor look for a request. False where it will not, since somebody took away what it listens to.
-
-        `has_command` says whether it has started the command, where no record tells.
-        """
+    def wake(self) -> str:
+        """Make the supervisor look for a request. Gives who has heard that, as far as the files tell."""
         try:
             fifo = open_fifo(self._name("control"), os.O_WRONLY)
         except (FileNotFoundError, Damaged):
-            return False
+            return NOBODY
         except OSError as error:
             if error.errno != errno.ENXIO:
                 raise
-            # Nobody has it open. The supervisor will look for a request once it has, which it has before it starts the
-            # command: afterwards it listens to another one.
-            return self._fifo("control") is not None and self.command() is None and not has_command()
+            # The supervisor will look for a request once it has it open, which it has before it starts the command:
+            # afterwards it listens to another one.
+            return NOBODY_YET if self._fifo("control") is not None and self.command() is None else NOBODY
         try:
             known = (self.command() or {}).get("control")
             # One that somebody else put there, and listens to.
             if known is not None and known != os.fstat(fifo).st_ino:
-                return False
+                return NOBODY
             _write_wakeup(fifo, b"!")
         finally:
             os.close(fifo)
-        return True
+        return SOMEBODY
 
     def record_command(self, pid: int, start_ticks: int, control: int) -> None:
         """Record which process the command is, and which inode the supervisor listens to."""
@@ -242,26 +246,44 @@ class JobFiles:
         except FileNotFoundError:
             return None
 
-    def discard_outcome(self, is_right: Callable[[dict], bool]) -> None:
-        """Move an outcome that is not `is_right` out of the way, whatever it is.
+    def disown_outcome(self) -> None:
+        """Move an outcome out of the way that is there though the supervisor lives: the job has written it.
 
-        Several processes may do this at once.
+        Not a loss, where one of us has taken that supervisor for dead: they had found it, and noted that.
         """
-        aside = self._name(f"outcome.damaged-{_unique()}")
+        self._discard_outcome("disowned", lambda outcome: is_loss(outcome) and self.was_found())
+
+    def discard_outcome(self, is_right: Callable[[dict], bool]) -> None:
+        """Move an outcome that is not `is_right` out of the way, whatever it is. That there was one stays known."""
+        self._discard_outcome("damaged", is_right)
+
+    def _discard_outcome(self, why: str, is_right: Callable[[dict], bool]) -> None:
+        """Several processes may do this at once."""
+        path, aside = self._name("outcome.json"), self._name(f"outcome.{why}-{_unique()}")
+        # Not moved before it was looked at: whoever looks meanwhile must not miss one that is right.
+        if _is_record(path, is_right):
+            return
         try:
-            os.rename(self._name("outcome.json"), aside)
+            os.rename(path, aside)
         except FileNotFoundError:
             return
-        try:
-            is_mistaken = is_right(read_record(aside, limits.RECORD_BYTES_MAX))
-        except Damaged:
-            return
-        except Newer:
-            is_mistaken = True
-        if is_mistaken:
+        if _is_record(aside, is_right):
             # Another process has written it meanwhile, and somebody may have been told.
-            link(aside, self._name("outcome.json"))
+            link(aside, path)
             remove(aside)
+
+    def has_discarded_outcomes(self) -> bool:
+        """Whether there was an outcome that somebody had damaged."""
+        return bool(self._discarded_outcomes())
+
+    def restore_outcome(self, is_right: Callable[[dict], bool]) -> None:
+        """Give an outcome its name back that one of us has moved away by mistake, and not given back so far."""
+        for aside in self._discarded_outcomes():
+            if _is_record(aside, is_right):
+                link(aside, self._name("outcome.json"))
+
+    def _discarded_outcomes(self) -> list[str]:
+        return [self._name(name) for name in os.listdir(self.path) if name.startswith("outcome.damaged-")]
 
     def conclude(self, outcome: dict) -> None:
         """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
@@ -341,11 +363,17 @@ def _is_closed(found: os.stat_result, access: int) -> bool:
     return found.st_uid != os.geteuid() or not found.st_mode & needed
 
 
-def _is_at_end(fifo: int) -> bool:
+def is_at_end(fifo: int) -> bool:
+    """Whether nobody has it open for writing.
+
+    Takes what is in it: only a job writes there, and whoever waits for the end would be woken by that again and again.
+    """
     try:
-        return os.read(fifo, 1) == b""
+        while os.read(fifo, limits.PIPE_READ_BYTES):
+            pass
     except BlockingIOError:
         return False
+    return True
 
 
 def _unique() -> str:
@@ -397,6 +425,16 @@ def read_record(path: str, limit_bytes: int) -> dict:
     if len(text) > limit_bytes:
         raise Damaged(f"{path} is longer than {limit_bytes} bytes")
     return _content(text)
+
+
+def _is_record(path: str, is_right: Callable[[dict], bool]) -> bool:
+    """Whether there is a record that `is_right`, or of which only a newer version can say that."""
+    try:
+        return is_right(read_record(path, limits.RECORD_BYTES_MAX))
+    except (FileNotFoundError, Damaged):
+        return False
+    except Newer:
+        return True
 
 
 def _content(text: bytes) -> dict:

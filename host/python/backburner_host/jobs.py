@@ -21,10 +21,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from . import capabilities as cap
-from . import limits, output, processes, questions, report
+from . import job_files, limits, output, processes, questions, report
 from .burial import bury, ended
-from .clock import boot_id, monotonic_ms, now_ms
-from .job_files import STOP_CAUSES, Damaged, JobFiles, Newer, TooLong, is_loss, is_natural, jobs_directory, sync
+from .clock import is_of_this_boot, monotonic_ms, now_ms
+from .job_files import STOP_CAUSES, Damaged, JobFiles, Newer, TooLong, is_natural, jobs_directory, sync
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""A half of a pair that is one character in UTF-16."""
 
 _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.NotStarted, "lost": cap.Lost}
 
@@ -32,7 +35,9 @@ _ENDS = {"exited": cap.Exited, "signalled": cap.Signalled, "not-started": cap.No
 class SupervisedJobs:
     """Jobs in `jobs`, below one directory. Any number of these, in any number of processes, may use the same one.
 
-    Every method blocks for a few system calls and files; `start` for the creation of a process.
+    Every method blocks for a few system calls and files; `start` for the creation of a process; and whatever looks at a
+    job whose supervisor was killed, or cannot be reached, until what is left of it has disappeared: for
+    `LAST_INSTANT_SECONDS` and `BURIAL_SECONDS` at most.
     """
 
     def __init__(self, data: Path):
@@ -108,14 +113,10 @@ class SupervisedJobs:
         fifo = files.watch_alive() if files else None
         if fifo is None:
             return
-        loop = asyncio.get_running_loop()
-        gone = loop.create_future()
         try:
-            loop.add_reader(fifo, lambda: gone.done() or gone.set_result(None))
-            # Nobody ever writes into it, so that it is readable means the end of file.
-            await gone
+            while not job_files.is_at_end(fifo):
+                await _readable(fifo)
         finally:
-            loop.remove_reader(fifo)
             os.close(fifo)
 
     def _find(self, id: str) -> JobFiles | None:
@@ -157,11 +158,14 @@ class SupervisedJobs:
         building.mkdir(mode=0o700)
         try:
             furnish(JobFiles(str(building)))
+            # One that its job has emptied would be replaced.
+            if (self._path / id).is_dir():
+                raise FileExistsError(errno.EEXIST, "the job is known")
             building.rename(self._path / id)
             return True
         except (OSError, TooLong) as error:
-            shutil.rmtree(building, ignore_errors=True)
-            # A job's directory is never empty, so it is never replaced.
+            _delete(building)
+            # Nor is one replaced that is not empty.
             if isinstance(error, OSError) and error.errno in (errno.ENOTEMPTY, errno.EEXIST):
                 return False
             raise
@@ -192,18 +196,15 @@ class SupervisedJobs:
             if progress.stopping is None or _wake(id, files):
                 return progress
             if not files.is_gone_soon():
-                # Nobody has been told what is there, unless another one of us has lost the job.
-                files.discard_outcome(is_loss)
-                return _buried(id, files, "files")
-        suspected = "supervisor"
+                files.disown_outcome()
+                return _buried(id, files)
         try:
             if (found := files.outcome()) is not None:
                 return _outcome(found)
         except Damaged:
             # Nothing else: what cannot be read now, or not by this version, is right all the same.
             files.discard_outcome(_is_outcome)
-            suspected = "files"
-        return _buried(id, files, suspected)
+        return _buried(id, files)
 
     def _remove(self, id: str) -> None:
         """Take a job's directory away in one step, so that the id is unknown, and then delete it."""
@@ -212,7 +213,7 @@ class SupervisedJobs:
             (self._path / id).rename(gone)
         except FileNotFoundError:
             return
-        shutil.rmtree(gone, ignore_errors=True)
+        _delete(gone)
 
     def _unique(self, what: str, id: str) -> Path:
         return self._workshop / f"{what}-{id}-{os.getpid()}-{next(self._numbers)}"
@@ -222,10 +223,34 @@ class SupervisedJobs:
             try:
                 is_old = time.time() - entry.stat().st_mtime > limits.STALE_SECONDS
                 if is_old and not JobFiles(entry.path).is_alive():
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                    _delete(Path(entry.path))
             except OSError:
                 # Somebody else is clearing it away.
                 pass
+
+
+def _delete(directory: Path) -> None:
+    """Delete a directory with all that is in it. What cannot be deleted stays: it is in nobody's way."""
+    shutil.rmtree(directory, ignore_errors=True)
+    if not directory.exists():
+        return
+    # The job has closed some of it to its owner. Each is opened before it is listed.
+    for path, names, _files in os.walk(directory):
+        for below in (Path(path, name) for name in names):
+            if not below.is_symlink():
+                with suppress(OSError):
+                    below.chmod(0o700)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+async def _readable(descriptor: int) -> None:
+    loop = asyncio.get_running_loop()
+    readable = loop.create_future()
+    try:
+        loop.add_reader(descriptor, lambda: readable.done() or readable.set_result(None))
+        await readable
+    finally:
+        loop.remove_reader(descriptor)
 
 
 def _has_ended(child: int) -> bool:
@@ -294,12 +319,20 @@ def _never_started(files: JobFiles, reason: str) -> None:
 
 def _wake(id: str, files: JobFiles) -> bool:
     """Make the supervisor look for a request to stop. Whether it will."""
-    return files.wake(lambda: processes.has_command(id))
+    match files.wake():
+        case job_files.SOMEBODY:
+            # That may be a process of the job, in the supervisor's place: a signal reaches the supervisor all the same.
+            processes.tell_supervisor(id)
+            return True
+        case job_files.NOBODY_YET:
+            return not processes.has_command(id)
+        case _:
+            return False
 
 
-def _buried(id: str, files: JobFiles, suspected: str) -> cap.Progress | cap.Outcome:
+def _buried(id: str, files: JobFiles) -> cap.Progress | cap.Outcome:
     """What is known of a job when what is left of it was killed: that it runs as long as that has not disappeared."""
-    found = bury(id, files, suspected)
+    found = bury(id, files, _is_outcome)
     return _progress(files) if found is None else _outcome(found)
 
 
@@ -328,7 +361,7 @@ def _duration(files: JobFiles) -> tuple[int, int]:
         made_at = files.made_at()
         return made_at, max(0, now_ms() - made_at)
     # The clock of people was set back, or the job wrote something else there.
-    is_same_boot = origin["boot_id"] == boot_id()
+    is_same_boot = is_of_this_boot(origin["boot_id"], origin["started_at"])
     return origin["started_at"], max(0, monotonic_ms() - origin["monotonic_ms"]) if is_same_boot else 0
 
 
@@ -357,20 +390,28 @@ def _is_outcome(found: dict) -> bool:
 
 def _is_sound(it: cap.Outcome) -> bool:
     numbers = [it.started_at, it.ended_at, it.duration_ms, it.output_bytes, it.dropped_bytes]
-    pids = [process.pid for process in it.leftovers]
-    texts = [process.command for process in it.leftovers]
     match it.end:
         case cap.Exited(code):
             is_end = is_natural(code, 255)
         case cap.Signalled(name, core_dumped):
-            is_end = isinstance(name, str) and isinstance(core_dumped, bool)
+            is_end = _is_text(name, limits.SIGNAL_NAME_CHARS) and isinstance(core_dumped, bool)
         case cap.NotStarted(detail):
-            is_end = isinstance(detail, str)
+            is_end = _is_text(detail, limits.DETAIL_CHARS)
         case cap.Lost(kind):
             is_end = kind in ("supervisor", "machine", "files", "never-started")
     is_stopped = it.stopped is None or it.stopped in STOP_CAUSES
-    are_processes = all(is_natural(pid, (1 << 32) - 1) for pid in pids) and all(isinstance(it, str) for it in texts)
-    return is_end and is_stopped and are_processes and all(map(is_natural, numbers))
+    are_few = len(it.leftovers) <= limits.LEFTOVERS_MAX
+    are_numbers = all(map(is_natural, numbers)) and it.dropped_bytes <= it.output_bytes
+    return is_end and is_stopped and are_few and all(map(_is_process, it.leftovers)) and are_numbers
+
+
+def _is_process(it: cap.Process) -> bool:
+    return is_natural(it.pid, (1 << 32) - 1) and _is_text(it.command, limits.COMMAND_LINE_CHARS)
+
+
+def _is_text(it: object, characters_max: int) -> bool:
+    """Whether this is a text of at most so many characters. JSON may have halves of some, which no text has."""
+    return isinstance(it, str) and len(it) <= characters_max and not _HALF.search(it)
 
 
 @contextmanager

@@ -64,6 +64,9 @@ LEFTOVERS_MAX = 20
 COMMAND_LINE_CHARS = 200
 """How many characters of a leftover's command line are shown. Of the contract."""
 
+SIGNAL_NAME_CHARS = 32
+"""How long a signal's name may be: longer than any has."""
+
 DETAIL_CHARS = 4000
 """How much is said of a command that could not be executed: its name may be as long as a spec."""
 

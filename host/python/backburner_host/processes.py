@@ -57,7 +57,11 @@ def look(pid: int) -> Seen | None:
 
 def descendants(roots: list[int]) -> list[Seen]:
     """Every process below one of `roots`."""
-    everything, found, known = all(), [], list(roots)
+    return _below(all(), roots)
+
+
+def _below(everything: list[Seen], roots: list[int]) -> list[Seen]:
+    found, known = [], list(roots)
     for parent in known:
         below = [seen for seen in everything if seen.parent == parent and seen.pid not in known]
         known += [seen.pid for seen in below]
@@ -120,21 +124,31 @@ def remains(job_id: str, command: dict | None) -> list[Seen]:
     ]
     if started and any(seen.group == started[0] for seen in proven):
         proven += [seen for seen in everything if seen.group == started[0] and seen not in proven]
-    return proven + descendants([seen.pid for seen in proven])
+    return proven + _below(everything, [seen.pid for seen in proven])
 
 
 def has_supervisor(job_id: str) -> bool:
     """Whether a job has a supervisor."""
-    return bool(_supervisors(job_id))
+    return bool(_supervisors(all(), job_id))
 
 
 def has_command(job_id: str) -> bool:
     """Whether a job has a supervisor that has started something. False where processes are not listed."""
-    return are_listed() and bool(descendants(_supervisors(job_id)))
+    if not are_listed():
+        return False
+    everything = all()
+    return bool(_below(everything, [seen.pid for seen in _supervisors(everything, job_id)]))
 
 
-def _supervisors(job_id: str) -> list[int]:
-    return [seen.pid for seen in all() if _supervises(seen.pid, job_id)]
+def tell_supervisor(job_id: str) -> None:
+    """Send a job's supervisor, which listens by now, SIGTERM. Does nothing where processes are not listed."""
+    if are_listed():
+        for seen in _supervisors(all(), job_id):
+            send(seen, signal.SIGTERM)
+
+
+def _supervisors(everything: list[Seen], job_id: str) -> list[Seen]:
+    return [seen for seen in everything if _supervises(seen.pid, job_id)]
 
 
 def _supervises(pid: int, job_id: str) -> bool:

@@ -10,6 +10,7 @@ A question is open for as long as it is asked, is not answered, and its asker li
 process id. Any process of the job may have written anything here, and what is damaged is no question.
 """
 
+import errno
 import os
 import re
 import select
@@ -40,7 +41,7 @@ def all_open(job: str) -> list[Question]:
 def answer(job: str, key: str, text: str) -> None:
     """Answer a question, power-safe on return, and wake its asker. One that is not open is left as it is."""
     directory = _directory(job)
-    if not _KEY.fullmatch(key) or _find_open(directory, key) is None:
+    if key not in _asked_keys(directory) or _find_open(directory, key) is None:
         return
     _conclude(directory, key, text)
     _wake(directory, key)
@@ -115,11 +116,20 @@ def _directory(job: str) -> str:
 
 
 def _asked_keys(directory: str) -> list[str]:
-    """The keys of what was asked, in the order of their times."""
+    """The keys of what was asked, in the order of their times.
+
+    None where the job closed the directory, or put something else in its place.
+    """
     try:
-        names = os.listdir(directory)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES):
+            return []
+        raise
+    try:
+        names = os.listdir(descriptor)
+    finally:
+        os.close(descriptor)
     keys = [name.removesuffix(".asked") for name in names if name.endswith(".asked")]
     return sorted(key for key in keys if _KEY.fullmatch(key))
 

@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from . import limits, processes
 from .clock import monotonic_ms, now_ms
-from .job_files import DATA_VARIABLE, TASK_VARIABLE, JobFiles, is_loss
+from .job_files import DATA_VARIABLE, TASK_VARIABLE, JobFiles
 from .life import KILL, TERMINATE, WAIT, Life
 from .output import Recorder
 
@@ -88,7 +88,7 @@ def _accompany(files: JobFiles, job_id: str) -> None:
         try:
             command = _spawn(job_id, spec, data=os.path.dirname(os.path.dirname(files.path)))
         except (OSError, ValueError) as error:
-            outcome["end"] = {"not-started": {"detail": _explain(error, spec)[: limits.DETAIL_CHARS]}}
+            outcome["end"] = {"not-started": {"detail": _explain(error, spec)}}
         else:
             watch.run(command, spec["stdin"].encode())
             outcome |= {"end": watch.end, "stopped": watch.stopped, "leftovers": watch.leftovers}
@@ -104,8 +104,7 @@ def conclude(files: JobFiles, outcome: dict, recorder: Recorder) -> None:
     while True:
         outcome |= {"output_bytes": recorder.written_bytes, "dropped_bytes": recorder.dropped_bytes}
         try:
-            # One that is there was written by the job, but for a loss: some of us may have taken this process for dead.
-            files.discard_outcome(is_loss)
+            files.disown_outcome()
             return files.conclude(outcome)
         except FileNotFoundError:
             # Somebody deleted the whole directory: there is nobody left to tell.
@@ -143,7 +142,11 @@ def _shell(search_path: str) -> str:
 
 
 def _explain(error: OSError | ValueError, spec: dict) -> str:
-    """Why a command could not be executed, and what to do."""
+    """Why a command could not be executed, and what to do, as a text: not every directory's name is one."""
+    return _reason(error, spec)[: limits.DETAIL_CHARS].encode(errors="replace").decode()
+
+
+def _reason(error: OSError | ValueError, spec: dict) -> str:
     name = spec["command"][0] if isinstance(spec["command"], list) else "the shell"
     code = getattr(error, "errno", None)
     if not os.path.isdir(spec["directory"]):
@@ -180,9 +183,10 @@ class _Watch:
         self._selector = selectors.DefaultSelector()
         self._is_asked = False
         self._is_told_to_end = False
+        # In this order: who sees `control` read may send a signal, which would end a process that does not await it.
+        self._listen(self._signals(), _empty)
         self._control = files.open_control()
         self._listen(self._control, self._asked)
-        self._listen(self._signals(), _empty)
 
     @property
     def stopped(self) -> str | None:
@@ -219,7 +223,7 @@ class _Watch:
         # In this order: at a shutdown everybody is asked to end at once, so the request comes before its effect. Any
         # other request comes after the end of a command that was faster.
         if self._is_told_to_end:
-            self._stop_for("shut-down")
+            self._heed_signal()
         if not self._family.is_anything_left():
             return False
         if self._family.has_command_ended():
@@ -227,6 +231,17 @@ class _Watch:
         self._obey()
         self._act(self._life.tick(monotonic_ms()))
         return True
+
+    def _heed_signal(self) -> None:
+        """Look for a request that was made before the signal; without one it is the machine that ends."""
+        self._is_told_to_end = False
+        try:
+            self._is_asked = self._files.stop_cause() is not None
+        except OSError:
+            # Where none can be looked for, it is done all the same.
+            self._is_asked = False
+        if not self._is_asked:
+            self._stop_for("shut-down")
 
     def _obey(self) -> None:
         """Stop the job where somebody asked for it, or its time is over."""

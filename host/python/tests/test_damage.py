@@ -1,5 +1,6 @@
 """What becomes of a job whose files somebody deleted, changed or replaced, as any of its processes may."""
 
+import asyncio
 import errno
 import json
 import os
@@ -13,11 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-from backburner_host import limits, processes
-from backburner_host.capabilities import Exited, JobsFailure, Lost, Progress
-from backburner_host.job_files import Damaged, JobFiles, open_file
+from backburner_host import burial, clock, limits, processes
+from backburner_host.capabilities import Exited, JobsFailure, Lost, Progress, Signalled, StartError
+from backburner_host.clock import now_ms
+from backburner_host.job_files import NOBODY, NOBODY_YET, Damaged, JobFiles, open_file
 
-from .support import PATIENCE_SECONDS, JobsCase, ended, new_id, until
+from .support import PATIENCE_SECONDS, JobsCase, ended, new_id, spec, until
 
 HERE = Path(__file__).resolve().parent.parent
 
@@ -108,9 +110,9 @@ class Damage(JobsCase):
         rewrite_origin(self.files(id) / "spec.json", monotonic_ms=1 << 62)
         self.assertEqual(self.jobs.inspect(id).running_ms, 0)
         (self.files(id) / "spec.json").unlink()
-        os.utime(self.files(id) / "alive", (7_000_000_000, 7_000_000_000))
-        progress = self.jobs.inspect(id)
-        self.assertEqual((progress.started_at, progress.running_ms), (7_000_000_000_000, 0))
+        with mock.patch("backburner_host.jobs.now_ms", lambda: 7):
+            # As where the clock of people was set back.
+            self.assertEqual(self.jobs.inspect(id).running_ms, 0)
         self.jobs.stop(id, "cancelled")
         ended(self.jobs, id)
 
@@ -182,6 +184,26 @@ class Damage(JobsCase):
                 self.assertEqual((processes.look(pid), processes.look(supervisor)), (None, None))
                 self.forget(id)
 
+    def test_a_job_that_listens_in_its_supervisors_place_is_stopped_by_that_all_the_same(self) -> None:
+        for name, deceive in {
+            "no record of the command": Path.unlink,
+            "a record of the other FIFO": self.record_another,
+        }.items():
+            with self.subTest(name):
+                id = self.started()
+                files = self.files(id)
+                self.listen(files / "control")
+                deceive(files / "command.json")
+                self.jobs.stop(id, "expired")
+                outcome = ended(self.jobs, id)
+                self.assertEqual((outcome.end, outcome.stopped), (Signalled("SIGTERM", False), "expired"))
+
+    def record_another(self, path: Path) -> None:
+        """Write into the record of a command that its supervisor listens to the FIFO that is there."""
+        record = json.loads(path.read_text())
+        record["content"]["control"] = path.with_name("control").stat().st_ino
+        path.write_text(json.dumps(record))
+
     def listen(self, path: Path) -> None:
         fifo(path)
         self.addCleanup(os.close, os.open(path, os.O_RDWR))
@@ -205,14 +227,29 @@ class Damage(JobsCase):
         gate.open()
         self.assertEqual(ended(self.jobs, id).end, Exited(3))
 
+    def test_a_job_that_says_that_it_is_lost_is_not_believed_while_its_supervisor_lives(self) -> None:
+        other = self.started()
+        self.kill_supervisor(other)
+        ended(self.jobs, other)
+        forged = (self.files(other) / "outcome.json").read_text().replace("supervisor", "machine")
+        gate = self.gate()
+        natural, stopped = (self.start(f"read _ < {gate}; exit 3") for _job in range(2))
+        for id in (natural, stopped):
+            self.supervisor(id)
+            (self.files(id) / "outcome.json").write_text(forged)
+        (self.files(stopped) / "control").unlink()
+        self.jobs.stop(stopped, "cancelled")
+        self.assertEqual(ended(self.jobs, stopped).end, Lost("files"))
+        gate.open()
+        self.assertEqual(ended(self.jobs, natural).end, Exited(3))
+
     def test_a_supervisor_that_has_not_listened_yet_will_hear_of_a_request(self) -> None:
         files = JobFiles(str(self.directory / "job"))
         os.mkdir(files.path)
         files.furnish({})
-        self.assertTrue(files.wake(lambda: False))
-        self.assertFalse(files.wake(lambda: True))
+        self.assertEqual(files.wake(), NOBODY_YET)
         files.record_command(7, 7, 7)
-        self.assertFalse(files.wake(lambda: False))
+        self.assertEqual(files.wake(), NOBODY)
 
     def test_a_record_of_a_command_that_is_none_is_not_used(self) -> None:
         files = JobFiles(str(self.directory))
@@ -270,12 +307,33 @@ class Damage(JobsCase):
                 self.assertEqual(self.jobs.inspect(id), outcome, "it never changes")
                 self.forget(id)
 
+    def test_a_damaged_outcome_of_an_earlier_boot_is_no_loss_with_the_machine(self) -> None:
+        # Also where whoever moved it away was killed before the job was said to be lost.
+        for name in ("outcome.json", "outcome.damaged-7-7"):
+            id = self.start("exit 0")
+            self.wait_for_all_of(id)
+            rewrite_origin(self.files(id) / "spec.json", boot_id="another")
+            (self.files(id) / "outcome.json").rename(self.files(id) / name)
+            (self.files(id) / name).write_text("nonsense")
+            self.assertEqual(self.jobs.inspect(id).end, Lost("files"), name)
+
+    def test_a_loss_that_was_moved_away_by_mistake_is_told_as_before(self) -> None:
+        id = self.started()
+        self.kill_supervisor(id)
+        outcome = ended(self.jobs, id)
+        # As by a process that is killed before it gives that its name back.
+        (self.files(id) / "outcome.json").rename(self.files(id) / "outcome.damaged-7-7")
+        self.assertEqual(self.jobs.inspect(id), outcome)
+
     def test_an_outcome_that_somebody_wrote_in_the_place_of_a_damaged_one_stays(self) -> None:
         id = self.start("exit 3")
         ended(self.jobs, id)
-        # As if another process had done so since it was found to be damaged.
+        # As if another process had done so since it was found to be damaged, before it is moved and in that moment.
         files = JobFiles(str(self.files(id)))
-        files.discard_outcome(lambda _found: True)
+        with mock.patch("os.rename", side_effect=AssertionError("somebody could miss it")):
+            files.discard_outcome(lambda _found: True)
+        looks = iter((False, True))
+        files.discard_outcome(lambda _found: next(looks))
         self.assertEqual(self.jobs.inspect(id).end, Exited(3))
         (self.files(id) / "outcome.json").write_text('{"format": 2}')
         files.discard_outcome(lambda _found: False)
@@ -306,13 +364,21 @@ class Damage(JobsCase):
             self.wait_for_all_of(id)
             (self.files(id) / "outcome.json").unlink()
         (self.files(ids["damaged"]) / "spec.json").write_text("nonsense")
+        os.utime(self.files(ids["damaged"]) / "alive", (0, 0))
         self.listen(self.files(ids["listened to"]) / "control")
         with mock.patch.object(processes, "are_listed", lambda: False):
             self.assertEqual(self.jobs.inspect(ids["whole"]).end, Lost("supervisor"))
             for name in ("damaged", "listened to"):
                 with self.assertRaisesRegex(JobsFailure, "processes are not listed here"):
                     self.jobs.inspect(ids[name])
-        self.assertEqual(self.jobs.inspect(ids["damaged"]).end, Lost("files"))
+            # As after the next start of the machine.
+            with mock.patch.object(burial, "boot_ms", lambda: now_ms() + 1000):
+                self.assertEqual(self.jobs.inspect(ids["damaged"]).end, Lost("files"))
+
+    def test_where_boots_have_no_names_the_time_tells_whether_a_job_is_of_this_one(self) -> None:
+        with mock.patch.object(clock, "boot_id", lambda: ""):
+            self.assertTrue(clock.is_of_this_boot("", now_ms()))
+            self.assertFalse(clock.is_of_this_boot("", clock.boot_ms() - 1))
 
     def test_a_process_that_cannot_be_looked_at_now_has_not_ended(self) -> None:
         with mock.patch("os.listdir", return_value=["self", "version"]), self.assertRaisesRegex(OSError, "not listed"):
@@ -331,6 +397,54 @@ class Damage(JobsCase):
         self.assertEqual(stat.S_IMODE(self.files(id).stat().st_mode), 0o700)
         self.jobs.stop(id, "cancelled")
         self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
+
+    def test_a_job_with_closed_directories_is_forgotten_with_all_that_is_in_them(self) -> None:
+        id = self.start("exit 0")
+        self.wait_for_all_of(id)
+        for name, mode in {"a": 0, "a/b": 0, "c": 0o500}.items():
+            (self.files(id) / name).mkdir()
+            (self.files(id) / name / "file").touch()
+        (self.files(id) / "link").symlink_to(self.directory)
+        for name, mode in {"a/b": 0, "a": 0, "c": 0o500}.items():
+            (self.files(id) / name).chmod(mode)
+        self.forget(id)
+        self.assertEqual(os.listdir(self.directory / "jobs" / ".workshop"), [])
+
+    def test_a_job_that_empties_its_directory_is_not_started_again(self) -> None:
+        id = self.started()
+        pid = self.command(id)
+        shutil.rmtree(self.files(id))
+        self.files(id).mkdir()
+        with self.assertRaises(StartError) as caught:
+            self.jobs.start(id, spec("exit 0"))
+        self.assertEqual(caught.exception.kind, "already-known")
+        self.assertEqual(ended(self.jobs, id).end, Lost("files"))
+        self.assertIsNone(processes.look(pid))
+
+    def test_what_a_job_writes_where_its_supervisor_is_seen_to_live_wakes_nobody_for_long(self) -> None:
+        id = self.started()
+        self.write_into_alive(id)
+        looks = mock.patch.object(JobFiles, "watch_alive", autospec=True, side_effect=JobFiles.watch_alive)
+        with mock.patch.object(limits, "LAST_INSTANT_SECONDS", 0.1), looks as looked:
+            self.assertFalse(JobFiles(str(self.files(id))).is_gone_soon())
+        self.assertLess(looked.call_count, 10)
+
+        async def wait() -> None:
+            ending = asyncio.create_task(self.jobs.ended(id))
+            await asyncio.sleep(0)
+            self.write_into_alive(id)
+            for _turn in range(10):
+                await asyncio.sleep(0)
+            self.assertFalse(ending.done())
+            self.jobs.stop(id, "cancelled")
+            await asyncio.wait_for(ending, PATIENCE_SECONDS)
+
+        asyncio.run(wait())
+        self.assertEqual(ended(self.jobs, id).stopped, "cancelled")
+
+    def write_into_alive(self, id: str) -> None:
+        with open(self.files(id) / "alive", "r+b", buffering=0) as fifo:
+            fifo.write(b"x" * 10_000)
 
     def test_what_a_mode_forbids_counts_as_damaged_and_what_the_system_refuses_does_not(self) -> None:
         path = self.directory / "file"
@@ -355,6 +469,14 @@ class Damage(JobsCase):
             {"end": {"signalled": {"signal": 9, "core_dumped": False}}},
             {"end": {"lost": {"kind": "nonsense"}}},
             {"end": {"nonsense": {}}},
+            {"end": {"signalled": {"signal": "SIG\ud800", "core_dumped": False}}},
+            {"end": {"signalled": {"signal": "S" * 33, "core_dumped": False}}},
+            {"end": {"not-started": {"detail": "\udfff"}}},
+            {"end": {"not-started": {"detail": "x" * 4001}}},
+            {"leftovers": [{"pid": 7, "command": "\ud800"}]},
+            {"leftovers": [{"pid": 7, "command": "x" * 201}]},
+            {"leftovers": [{"pid": 7, "command": "x"}] * 21},
+            {"output_bytes": 1, "dropped_bytes": 2},
             {"more": 1},
         ):
             file.write_text(json.dumps(whole | {"content": whole["content"] | wrong}))
@@ -445,12 +567,20 @@ class Damage(JobsCase):
         return outcome.end, b"".join(fragment.bytes for fragment in self.jobs.read(id, 0, 1000))
 
     def test_what_a_job_puts_in_the_place_of_a_file_to_come_does_not_hold_up_its_supervisor(self) -> None:
-        names = "idx-0 out-0 command.json outcome-$PPID supervisor.log"
+        names = "idx-0 out-0 command.json outcome.json"
         for put in ("mkfifo", "ln -s /dev/full", "ln -s fifo"):
             line = f"mkfifo fifo; for name in {names}; do {put} $name; done; echo abc; exit 3"
             id = self.start(f'cd "$BACKBURNER_DIR/jobs/$BACKBURNER_TASK_ID" && {line}')
             self.assertEqual(ended(self.jobs, id).end, Exited(3), put)
             self.assertIn(b"abc\n", self.look(id)[1], put)
+
+    def test_what_a_job_puts_in_the_place_of_the_log_does_not_hold_up_its_supervisor(self) -> None:
+        log = self.directory / "supervisor.log"
+        for put in (os.mkfifo, lambda path: path.symlink_to("/dev/full")):
+            put(log)
+            JobFiles(str(self.directory)).log("it failed")
+            self.assertEqual(log.read_text(), "it failed")
+            log.unlink()
 
     def test_a_job_whose_record_was_damaged_while_it_runs_is_told_and_ends_as_its_supervisor_says(self) -> None:
         id = self.start(f"read _ < {(gate := self.gate())}; exit 3")

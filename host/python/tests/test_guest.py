@@ -11,6 +11,7 @@ import wasmtime
 from wasmtime import Engine, Instance, Module, _ffi
 
 from backburner_host import byte_lists, limits
+from backburner_host.capabilities import JobsFailure, StartError
 from backburner_host.guest import Cancellation, ConfigError, Guest, Program, _Ticker
 from backburner_host.jobs import SupervisedJobs
 from backburner_host.memory_store import MemoryStore
@@ -65,6 +66,20 @@ class Component(DirectoryCase):
             reply = json.loads(guest.message("somebody", unknown))
         self.assertEqual((reply["id"], reply["error"]["code"]), (7, -32603))
         self.assertIn("result", json.loads(guest.message("somebody", request("server/discover"))))
+
+    def test_what_a_host_says_of_a_directory_whose_name_is_no_text_is_told(self) -> None:
+        call = request("tools/call", name="run", arguments={"command": "true"})
+        for what, error in {
+            "start": StartError("bad-directory", "the directory a\udcff is gone"),
+            "inspect": JobsFailure("a\udcff cannot be read"),
+        }.items():
+            guest = self.guest()
+            with (
+                mock.patch.object(SupervisedJobs, what, side_effect=error),
+                mock.patch("backburner_host.guest.warn") as warn,
+            ):
+                guest.message("somebody", call)
+            warn.assert_not_called()
 
     def test_an_instance_gets_no_more_memory_than_it_may_have(self) -> None:
         with mock.patch.object(limits, "GUEST_MEMORY_BYTES", 4 << 20), mock.patch("backburner_host.guest.warn"):

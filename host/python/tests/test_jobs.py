@@ -37,6 +37,21 @@ class Jobs(JobsCase):
         # Written twice, it would be longer than an outcome that is read.
         self.assertIsInstance(self.run_job(["x" * (9 << 20)]).end, NotStarted)
 
+    def test_a_directory_whose_name_is_no_text_is_named_in_words(self) -> None:
+        gone = FileNotFoundError(errno.ENOENT, "gone")
+        words = {"command": "true", "directory": os.fsdecode(b"/nowhere/a\xff")}
+        self.assertIn("/nowhere/a? does not exist", supervisor._explain(gone, words).encode().decode())
+
+    def test_a_look_for_a_command_reads_the_processes_once(self) -> None:
+        id = self.start("sleep 100")
+        self.supervisor(id)
+        with mock.patch.object(processes, "all", side_effect=processes.all) as looked:
+            self.assertTrue(processes.has_command(id))
+            self.assertEqual(looked.call_count, 1)
+            self.assertFalse(processes.has_command(new_id()))
+        self.jobs.stop(id, "cancelled")
+        ended(self.jobs, id)
+
     def test_a_command_that_wants_a_terminal_is_refused(self) -> None:
         id = new_id()
         with self.assertRaises(StartError) as refused:
@@ -80,6 +95,29 @@ class Jobs(JobsCase):
         os.kill(self.supervisor(id), signal.SIGTERM)
         outcome = ended(self.jobs, id)
         self.assertEqual((outcome.stopped, outcome.end), ("shut-down", Signalled("SIGTERM", False)))
+
+    def test_a_command_that_ended_before_it_was_to_stop_was_not_stopped(self) -> None:
+        id = self.start(f"read _ < {(gate := self.gate())}; exit 3")
+        supervisor, pid = self.supervisor(id), self.command(id)
+        os.kill(supervisor, signal.SIGSTOP)
+        gate.open()
+        until("the command to end", lambda: processes.look(pid) is None)
+        self.jobs.stop(id, "cancelled")
+        os.kill(supervisor, signal.SIGCONT)
+        outcome = ended(self.jobs, id)
+        self.assertEqual((outcome.end, outcome.stopped), (Exited(3), None))
+
+    def test_a_supervisor_awaits_a_signal_before_anybody_can_see_that_it_listens(self) -> None:
+        ends = os.pipe()
+        for end in ends:
+            self.addCleanup(os.close, end)
+        done = mock.Mock()
+        done.files.open_control.return_value = ends[0]
+        with mock.patch.object(supervisor, "signal", done.signal):
+            supervisor._Watch(done.files, done.recorder, done.life)
+        names = [name for name, _arguments, _named in done.mock_calls]
+        self.assertEqual(names[-1], "files.open_control")
+        self.assertEqual(names.count("signal.signal"), 2)
 
     def test_a_job_of_another_boot_is_lost_with_the_machine(self) -> None:
         id = self.start("exit 0")

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from backburner_host import config
+
 from .support import TASKS, DirectoryCase, Server
 
 PERSON = TASKS | {"elicitation": {}}
@@ -39,6 +41,12 @@ class Place(DirectoryCase):
             self.assertIn(f"Directory: {place}", self.confirmation(server))
             self.assertEqual(self.said(server, "pwd -P").splitlines()[-1], str(place))
             self.assertEqual(server.close(), [])
+
+    def test_a_configuration_is_read_in_a_directory_whose_name_is_no_text(self) -> None:
+        place = self.directory / os.fsdecode(b"a\xff")
+        place.mkdir()
+        (place / "backburner.toml").write_text("directLimitMs = 7\n")
+        self.assertEqual(config.read(place / "backburner.toml"), {"directLimitMs": 7})
 
     def test_a_server_in_a_directory_whose_name_is_no_text_works_there_all_the_same(self) -> None:
         place = self.directory / os.fsdecode(b"a\xff")

@@ -1,5 +1,6 @@
 """What jobs ask and say of themselves: as a client sees it, and as the files that it is."""
 
+import errno
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import threading
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from backburner_host import durations, form, inside, questions, report
 from backburner_host.capabilities import JobsFailure, Progress, Report
@@ -310,7 +312,21 @@ class Forms(unittest.TestCase):
         ):
             with self.subTest(wrong), self.assertRaisesRegex(ValueError, "letters, digits, blanks"):
                 form.named(f"{wrong}:text")
-        for right in ("my name", "größe-名前_2", string.punctuation.replace("=", "").replace(":", ""), "٣", "a" * 100):
+        # A mark belongs to the letter before it.
+        for wrong in ("\u0301a", "a \u0301", "1\u20e3", "a\u034f"):
+            with self.subTest(wrong), self.assertRaises(ValueError):
+                form.named(f"{wrong}:text")
+        for right in (
+            "हिन्दी",
+            "ชื่อ",
+            "e\u0301te\u0301",
+            "q\u0307\u0323",
+            "my name",
+            "größe-名前_2",
+            string.punctuation.replace("=", "").replace(":", ""),
+            "٣",
+            "a" * 100,
+        ):
             self.assertEqual(form.named(f"{right}:text").name, right)
         form.named("a:👩\u200d🚀|b:Who")
         for message in ("", " \n", "\u0007", "\u200b\u2028"):
@@ -435,6 +451,21 @@ class Files(DirectoryCase):
         directory.rename(self.job / "away")
         directory.write_text("no directory")
         self.assertEqual(self.keys(), [])
+
+    def test_what_a_job_puts_in_the_place_of_all_questions_asks_nothing_and_takes_no_answer(self) -> None:
+        self.ask()
+        (key,) = self.keys()
+        directory, away = self.job / "questions", self.job / "away"
+        directory.rename(away)
+        for target in (away, directory):
+            directory.symlink_to(target)
+            self.assertEqual(self.keys(), [])
+            self.jobs.answer(self.id, key, '"x"')
+            directory.unlink()
+        away.rename(directory)
+        self.assertEqual(self.keys(), [key])
+        with mock.patch("os.open", side_effect=PermissionError(errno.EACCES, "as for everybody but root")):
+            self.assertEqual(questions.all_open(str(self.job)), [])
 
     def test_what_an_asker_left_that_was_killed_is_deleted(self) -> None:
         code = "import sys; from backburner_host.questions import Asker; Asker(sys.argv[1], 'x')"
