@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use backburner::component;
+use oci_spec::image::{Descriptor, ImageIndex, ImageManifest, MediaType, OciLayout};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -116,6 +117,42 @@ fn the_layout_is_a_wasm_artifact() {
     assert_eq!(config["architecture"], "wasm");
     assert_eq!(config["os"], "wasip2");
     assert_eq!(config["layerDigests"], json!([layer["digest"]]));
+}
+
+#[test]
+fn who_knows_the_specification_reads_the_layout() {
+    let directory = written();
+    let layout = directory.path().join("oci");
+    let about = OciLayout::from_file(layout.join("oci-layout")).expect("it is a layout");
+    assert_eq!(about.image_layout_version(), "1.0.0");
+    let index = ImageIndex::from_file(layout.join("index.json")).expect("it has an index");
+    let [manifest] = index.manifests().as_slice() else {
+        panic!("there is one manifest: {index:?}");
+    };
+    assert_eq!(*manifest.media_type(), MediaType::ImageManifest);
+    let file = |descriptor: &Descriptor| {
+        let digest = descriptor.as_digest_sha256().expect("it is a SHA-256");
+        let file = layout.join("blobs/sha256").join(digest);
+        let length = fs::metadata(&file).expect("what is named is there").len();
+        assert_eq!(descriptor.size(), length, "{descriptor:?}");
+        file
+    };
+    let manifest = ImageManifest::from_file(file(manifest)).expect("it is a manifest");
+    let wasm = |kind: &str| MediaType::Other(kind.to_owned());
+    let config = manifest.config();
+    assert_eq!(
+        *config.media_type(),
+        wasm("application/vnd.wasm.config.v0+json")
+    );
+    file(config);
+    let [layer] = manifest.layers().as_slice() else {
+        panic!("a component is one layer: {manifest:?}");
+    };
+    assert_eq!(*layer.media_type(), wasm("application/wasm"));
+    assert!(
+        bytes(&file(layer)) == component::BYTES,
+        "it is the component"
+    );
 }
 
 #[test]

@@ -185,7 +185,7 @@ const DIFFERENCE_PERCENT: u64 = 2;
 fn the_readmes_say_how_large_the_component_is() {
     let built = std::fs::metadata(component()).expect("it was built").len();
     let mut problems = Vec::new();
-    for path in ["README.md", "host/python/README.md"] {
+    for path in ["README.md", "host/node/README.md", "host/python/README.md"] {
         let text = std::fs::read_to_string(workspace().join(path)).expect("there is one");
         let rows = text
             .lines()
