@@ -354,8 +354,6 @@ fn what_git_is_given_to_run_is_looked_at() {
         "git clone -c core.pager='rm -r x' y",
         "git --git-dir x -c core.pager='rm -r x' log",
         "git -c imap.tunnel='rm -r x' imap-send",
-        "ssh -vo'ProxyCommand=rm -r x' host ls",
-        "ssh -o 'ProxyCommand = rm -r x' host ls",
     ] {
         check(line, "rm");
     }
@@ -363,7 +361,6 @@ fn what_git_is_given_to_run_is_looked_at() {
     check("git -c alias.p=push p --force", "git");
     check("git -c alias.p=push other --force", "");
     for line in [
-        "git config alias.x --global '!docker ps'",
         "git config --file f --add core.pager 'docker ps'",
         "git config mergetool.x.path docker",
         "git -C dir --git-dir d -c core.pager=docker log",
@@ -373,13 +370,11 @@ fn what_git_is_given_to_run_is_looked_at() {
         "git clone -u 'docker ps' x",
         "git grep -O'docker ps' x",
         "git grep --open-files-in-pager='docker ps' x",
-        "git -c imap.tunnel='docker ps' imap-send",
         "git -c core.sshCommand=docker fetch",
     ] {
         check(line, "docker");
     }
     for line in [
-        "git -c \"core.$x=docker ps\" log",
         "git -c \"$x=docker ps\" log",
         "git -c core.pager=\"$x\" log",
         "git -c \"$x\" log",
