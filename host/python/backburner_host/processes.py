@@ -142,9 +142,18 @@ def has_command(job_id: str) -> bool:
 
 def tell_supervisor(job_id: str) -> None:
     """Send a job's supervisor, which listens by now, SIGTERM. Does nothing where processes are not listed."""
-    if are_listed():
-        for seen in _supervisors(all(), job_id):
+    supervisors = _supervisors(all(), job_id) if are_listed() else []
+    for seen in supervisors:
+        # Not what it has forked to become the command, which has its words until then, and would end unseen.
+        if _leads_session(seen.pid):
             send(seen, signal.SIGTERM)
+
+
+def _leads_session(pid: int) -> bool:
+    try:
+        return os.getsid(pid) == pid
+    except ProcessLookupError:
+        return False
 
 
 def _supervisors(everything: list[Seen], job_id: str) -> list[Seen]:

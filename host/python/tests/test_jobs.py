@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 from pathlib import Path
 from unittest import mock
 
@@ -106,6 +107,19 @@ class Jobs(JobsCase):
         os.kill(supervisor, signal.SIGCONT)
         outcome = ended(self.jobs, id)
         self.assertEqual((outcome.end, outcome.stopped), (Exited(3), None))
+
+    def test_the_signal_for_a_supervisor_spares_what_is_to_become_its_command(self) -> None:
+        id = new_id()
+        words = ["sh", "-c", "read _", processes.SUPERVISOR, "program", "directory", id, "7"]
+        command, told = (
+            subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=leads) for leads in (False, True)
+        )
+        self.addCleanup(told.communicate)
+        self.addCleanup(command.communicate)
+        until("both to be seen", lambda: len(processes._supervisors(processes.all(), id)) == 2)
+        processes.tell_supervisor(id)
+        self.assertEqual(told.wait(PATIENCE_SECONDS), -signal.SIGTERM)
+        self.assertIsNone(command.poll())
 
     def test_a_supervisor_awaits_a_signal_before_anybody_can_see_that_it_listens(self) -> None:
         ends = os.pipe()
