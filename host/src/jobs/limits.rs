@@ -179,8 +179,11 @@ pub(crate) const REAP_PAUSE: Duration = Duration::from_millis(2);
 pub(crate) const LONGEST_REAP_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often a platform without subreapers looks whether the command's process group is empty.
-#[cfg(not(target_os = "linux"))]
 pub(crate) const GROUP_LOOK_MS: u64 = 50;
+
+/// How long a supervisor that hears nothing waits before it looks whether its job has ended: where memory is short, a signal
+/// may leave nothing behind that would wake it. Seldom enough to cost nothing, and a caller that waits for the end gets it.
+pub(crate) const UNHEARD_LOOK_MS: u64 = 10_000;
 
 /// How long a job with a terminal has written nothing before it is looked at whether it waits there. A person does not mind
 /// a second, and hardly a program pauses so long in the middle of a line.

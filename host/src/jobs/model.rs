@@ -82,8 +82,8 @@ pub enum StartError {
     /// The spec cannot be carried out; why, in words.
     #[error("{0}")]
     BadSpec(String),
-    /// The disk or a quota is full.
-    #[error("the disk that holds the jobs is full; make room and try again")]
+    /// The disk or a quota is full, of bytes or of files.
+    #[error("no space or no inodes are left for the jobs; make room (`df` and `df -i` tell) and try again")]
     NoSpace,
     /// The job's files could not be made.
     #[error("the job's files cannot be written: {0}")]
