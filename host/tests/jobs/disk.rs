@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use backburner::jobs::{End, Jobs, Loss, StartError, State};
+use backburner::store::{Error, OpenError, SqliteStore};
 
 use crate::lab::{Lab, fresh_id, shell, wait_for_end};
 use crate::privilege::SmallDisk;
@@ -46,6 +47,23 @@ fn a_start_on_a_file_system_that_can_only_be_read_is_refused() {
         .start(id, &shell("true"))
         .expect("the id is still free");
     assert_eq!(lab.outcome(id).end, End::Exited { code: 0 });
+}
+
+#[test]
+fn a_store_on_a_file_system_that_can_only_be_read_says_so() {
+    let place = tempfile::tempdir().expect("there is room");
+    let place = place.path();
+    let Some(_disk) = SmallDisk::mount(place, "8m") else {
+        return;
+    };
+    let open = || SqliteStore::open(&place.join("store.sqlite"));
+    drop(open().expect("there is room"));
+    remount(place, "ro");
+    let refused = open().expect_err("it has to write its log");
+    let is_told = matches!(&refused, OpenError::Unusable { source, .. } if matches!(source, Error::ReadOnly(_)));
+    assert!(is_told, "{refused:?}");
+    remount(place, "rw");
+    open().expect("it can be written again");
 }
 
 /// Starts a job whose supervisor cannot write, and sees that it ends without executing the command. `mend` lets others
