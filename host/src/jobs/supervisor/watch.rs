@@ -96,8 +96,8 @@ impl<'a, 'b> Watch<'a, 'b> {
                     return self.over();
                 }
             }
-            // Whatever woke this: where memory is short a signal may leave nothing behind, and elsewhere than on Linux none
-            // tells that the last of the group has ended. What has ended comes before a deadline.
+            // Whatever woke this: where memory is short a signal may leave nothing behind, and elsewhere than on Linux
+            // none tells that the last of the group has ended. What has ended comes before a deadline.
             if self.reap() == Left::Nothing {
                 return self.over();
             }
@@ -228,8 +228,8 @@ impl<'a, 'b> Watch<'a, 'b> {
         let Some(entered) = self.console.as_ref().and_then(Console::answer) else {
             return;
         };
-        // Who watches its terminal with a timeout is sometimes between two calls, and what a person typed is not thrown away
-        // for that.
+        // Who watches its terminal with a timeout is sometimes between two calls, and what a person typed is not thrown
+        // away for that.
         let is_wanted = (0..ANSWER_LOOKS).any(|look| {
             if look > 0 {
                 std::thread::sleep(ANSWER_PAUSE);

@@ -68,7 +68,10 @@ fn ended_command() -> (Spawned, PipeWriter) {
         .spawn()
         .expect("there is a shell");
     let pid = Pid::from_child(&child);
-    let ended = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    let ended = waitid(
+        WaitId::Pid(pid),
+        WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+    );
     ended.expect("it is ours");
     let command = Spawned {
         pid,
