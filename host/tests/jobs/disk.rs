@@ -1,6 +1,6 @@
 //! What becomes of jobs whose files cannot be written any more.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
@@ -47,6 +47,28 @@ fn a_start_on_a_file_system_that_can_only_be_read_is_refused() {
         .start(id, &shell("true"))
         .expect("the id is still free");
     assert_eq!(lab.outcome(id).end, End::Exited { code: 0 });
+}
+
+#[test]
+fn a_start_on_a_file_system_without_inodes_says_what_lacks() {
+    let place = tempfile::tempdir().expect("there is room");
+    let place = place.path();
+    let Some(_disk) = SmallDisk::mount(place, "1m,nr_inodes=40") else {
+        return;
+    };
+    let lab = Lab::on(place);
+    let mut names = 0..1_000;
+    let full = names.find_map(|name| File::create(place.join(name.to_string())).err());
+    let full = full.expect("there are 40 at most");
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    let refused = lab.jobs.start(fresh_id(), &shell("true"));
+    let refused = refused.expect_err("it has no files");
+    assert!(matches!(refused, StartError::NoSpace), "{refused:?}");
+    let words = refused.to_string();
+    assert!(
+        words.contains("no inodes") && words.contains("df -i"),
+        "{words}"
+    );
 }
 
 #[test]

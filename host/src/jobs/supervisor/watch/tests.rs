@@ -98,9 +98,13 @@ fn unheard<T>(spec: &Spec, meanwhile: Meanwhile, look: impl FnOnce(Watch<'_, '_>
     look(Watch::new(&mut post, life, command))
 }
 
+fn run(watch: Watch<'_, '_>) -> Over {
+    watch.run()
+}
+
 /// Sees that the command's own end is told.
 fn assert_ends_by_itself(spec: &Spec, meanwhile: Meanwhile) {
-    let over = unheard(spec, meanwhile, |watch| watch.run());
+    let over = unheard(spec, meanwhile, run);
     let told = (ending::end(over.status), over.stopped);
     assert_eq!(told, (End::Exited { code: CODE }, None));
 }
