@@ -1,5 +1,5 @@
-//! Sees to it that there is a standard library for the target of the guest. Knows rustc and rustup, and nothing of what is
-//! built.
+//! Sees to it that there is a standard library for the target of the guest. Knows rustc and rustup, and nothing of what
+//! is built.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,8 +13,8 @@ use super::compile::{TARGET, Tools};
 /// Installs the standard library of the guest's target where it is missing. It is not on a fresh machine,
 /// and where RUSTUP_AUTO_INSTALL is 0 a `targets` line in a toolchain file would not bring it.
 ///
-/// Two build scripts of this workspace may come here at the same time, and rustup does not expect itself: the second one
-/// waits, by a lock in the directory `builds`, which they share.
+/// Two build scripts of this workspace may come here at the same time, and rustup does not expect itself: the second
+/// one waits, by a lock in the directory `builds`, which they share.
 ///
 /// # Errors
 /// Where it is missing, and rustup is not there or does not bring it for this compiler.

@@ -8,8 +8,8 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-/// Threads for calls of the component, or for writing to a client: never for both, as a client that does not read holds up
-/// whoever writes to it. They end when this is dropped and the work is done.
+/// Threads for calls of the component, or for writing to a client: never for both, as a client that does not read holds
+/// up whoever writes to it. They end when this is dropped and the work is done.
 ///
 /// The runtime has threads for this too, but panics where the system has none to give. Here the first one is there
 /// before anything depends on it, and where no more can be had, the work waits for those that are there.

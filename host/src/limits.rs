@@ -43,8 +43,8 @@ pub(crate) const LONGEST_SWEEP_PAUSE: Duration = Duration::from_secs(600);
 pub(crate) const SHORTEST_SWEEP_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a stdio server that was asked to end by a signal goes on, to finish what it is answering, and how long one
-/// that has answered everything may take to put its store in order. The promise is to be gone after 100 ms; the rest is for
-/// the process to end.
+/// that has answered everything may take to put its store in order. The promise is to be gone after 100 ms; the rest is
+/// for the process to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(80);
 const _: () = assert!(SHUTDOWN_GRACE.as_millis() < 100);
 
@@ -53,9 +53,9 @@ const _: () = assert!(SHUTDOWN_GRACE.as_millis() < 100);
 /// ends at once.
 pub(crate) const WORK_PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a client that closed its end of the input may take nothing of the replies that wait for it, before the server
-/// ends all the same. One that reads is kept from it for a second by what it does with a reply; one that never reads
-/// must not keep a server for ever.
+/// How long a client that closed its end of the input may take nothing of the replies that wait for it, before the
+/// server ends all the same. One that reads is kept from it for a second by what it does with a reply; one that never
+/// reads must not keep a server for ever.
 pub(crate) const UNTAKEN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often it is looked whether a connection that is about to end gets on: finely enough for [`WORK_PATIENCE`].
@@ -77,9 +77,9 @@ pub(crate) const SHORTEST_WAIT: Duration = Duration::from_millis(100);
 pub(crate) const DESCRIPTORS: usize = 32;
 
 /// How many descriptors the requests have that one server keeps open: a request one at least, and one that waits for
-/// several jobs up to one for each of them, as each is a FIFO that is open meanwhile. Half of what this process may have
-/// beyond [`DESCRIPTORS`] is left for the rest; at most 10 000. Where they are used up a request is not accepted for
-/// waiting but answered as at shutdown, with what is known by then.
+/// several jobs up to one for each of them, as each is a FIFO that is open meanwhile. Half of what this process may
+/// have beyond [`DESCRIPTORS`] is left for the rest; at most 10 000. Where they are used up a request is not accepted
+/// for waiting but answered as at shutdown, with what is known by then.
 pub(crate) fn waiting_descriptors() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let beyond = limit.map_or(usize::MAX, |limit| {
@@ -90,8 +90,8 @@ pub(crate) fn waiting_descriptors() -> usize {
     (beyond / 2).min(10_000)
 }
 
-/// How often a request goes on only to look at those of its jobs for whose FIFOs it was given no descriptors: often enough
-/// for a person who waits, and seldom enough for many such requests.
+/// How often a request goes on only to look at those of its jobs for whose FIFOs it was given no descriptors: often
+/// enough for a person who waits, and seldom enough for many such requests.
 pub(crate) const UNWATCHED_LOOK: Duration = Duration::from_secs(1);
 
 /// How many messages a server works on at the same time, unless its embedder says otherwise: more than there are
@@ -120,7 +120,7 @@ pub(crate) const CONFIG_SETTLED: Duration = Duration::from_millis(100);
 /// piece, or puts another one in its place, gets to the next step sooner.
 pub(crate) const CONFIG_UNSETTLED: Duration = Duration::from_secs(2);
 
-/// How often a configuration file is looked at where the system does not tell of changes: a person who saved it waits for
-/// no longer than that, and a look costs a few microseconds.
+/// How often a configuration file is looked at where the system does not tell of changes: a person who saved it waits
+/// for no longer than that, and a look costs a few microseconds.
 pub(crate) const CONFIG_LOOK: Duration = Duration::from_secs(1);
 const _: () = assert!(CONFIG_LOOK.as_millis() < CONFIG_UNSETTLED.as_millis());

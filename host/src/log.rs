@@ -6,14 +6,14 @@ use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-/// A pipe that is ready takes so many bytes without having its writer wait (POSIX, `PIPE_BUF`: 512 at least; 4096 on Linux,
-/// 512 on macOS).
+/// A pipe that is ready takes so many bytes without having its writer wait (POSIX, `PIPE_BUF`: 512 at least; 4096 on
+/// Linux, 512 on macOS).
 const LINE_BYTES: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
 /// Says that something went wrong that no client can be told.
 ///
-/// Never waits: a client that starts this and does not read what it says would stop it otherwise. What cannot be said at
-/// once is not said.
+/// Never waits: a client that starts this and does not read what it says would stop it otherwise. What cannot be said
+/// at once is not said.
 pub(crate) fn warn(message: fmt::Arguments<'_>) {
     let mut line = format!("backburner: {message}");
     line.truncate(line.floor_char_boundary(LINE_BYTES - 1));

@@ -94,8 +94,8 @@ impl Server {
         }
     }
 
-    /// One that has a pool already. Up to `threads` calls of it run at the same time, beside those that a transport makes
-    /// on threads of its own; requests that wait have up to `open` descriptors.
+    /// One that has a pool already. Up to `threads` calls of it run at the same time, beside those that a transport
+    /// makes on threads of its own; requests that wait have up to `open` descriptors.
     ///
     /// # Errors
     /// Where the system refuses a thread.
@@ -117,8 +117,8 @@ impl Server {
         Client::new(self.clone(), principal)
     }
 
-    /// Looks after tasks that no client asks about: expires them, and repairs what a crash left behind. Resolves when the
-    /// server is shut down; spawn it once a server.
+    /// Looks after tasks that no client asks about: expires them, and repairs what a crash left behind. Resolves when
+    /// the server is shut down; spawn it once a server.
     ///
     /// # Panics
     /// Where it is polled outside a tokio runtime whose time is enabled.
@@ -149,16 +149,16 @@ impl Server {
         self.0.shutdown.send_replace(true);
     }
 
-    /// Changes the settings of the component, as those of [`Builder::config`], for all clients: messages from now on are
-    /// handled with these. What is being worked on goes on with the settings from before, what waits with either, and jobs
-    /// do not notice.
+    /// Changes the settings of the component, as those of [`Builder::config`], for all clients: messages from now on
+    /// are handled with these. What is being worked on goes on with the settings from before, what waits with either,
+    /// and jobs do not notice.
     ///
-    /// Resolves when they hold. Who drops the future does not learn whether they do. Of two calls at the same time either
-    /// may be the last one.
+    /// Resolves when they hold. Who drops the future does not learn whether they do. Of two calls at the same time
+    /// either may be the last one.
     ///
     /// # Errors
-    /// See [`PoolError`]; [`PoolError::Config`] says what is wrong with `json`, and where. Then the settings from before go
-    /// on to hold.
+    /// See [`PoolError`]; [`PoolError::Config`] says what is wrong with `json`, and where. Then the settings from
+    /// before go on to hold.
     pub async fn configure(&self, json: &str) -> Result<(), PoolError> {
         let (pool, json) = (Arc::clone(&self.0.pool), json.to_owned());
         let configured = self.on_a_thread(move || pool.configure(&json)).await;
@@ -192,8 +192,8 @@ impl Server {
         Room::take(&self.0.room)
     }
 
-    /// Does what may block. A panic gives `None`: a broken invariant of ours, since those of the store and the jobs do not
-    /// get here.
+    /// Does what may block. A panic gives `None`: a broken invariant of ours, since those of the store and the jobs do
+    /// not get here.
     pub(crate) async fn on_a_thread<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -239,9 +239,9 @@ impl<S, J> Builder<S, J> {
         self
     }
 
-    /// How many messages are worked on at the same time, at least one; others wait for their turn. A request that is kept
-    /// open is not worked on. Twice the number of processors by default, within 4 and 16: each may have an instance, and
-    /// most of its time goes into waiting for the store.
+    /// How many messages are worked on at the same time, at least one; others wait for their turn. A request that is
+    /// kept open is not worked on. Twice the number of processors by default, within 4 and 16: each may have an
+    /// instance, and most of its time goes into waiting for the store.
     #[must_use]
     pub fn threads(mut self, most: usize) -> Self {
         self.threads = most.max(1);

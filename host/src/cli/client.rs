@@ -273,8 +273,8 @@ impl Client {
         self.server.wait()
     }
 
-    /// Waits until the server has ended, at most until the deadline or the next signal. That it has closed its output is
-    /// not enough: it may live on, or be about to say on standard error why it ends.
+    /// Waits until the server has ended, at most until the deadline or the next signal. That it has closed its output
+    /// is not enough: it may live on, or be about to say on standard error why it ends.
     fn await_end(&mut self, deadline: Instant) {
         while matches!(self.server.try_wait(), Ok(None)) && Instant::now() < deadline {
             if let Ok(Event::Interruption(_)) = self.events.recv_timeout(END_LOOK) {
@@ -309,7 +309,10 @@ pub(super) fn message(id: u64, method: &str, params: impl Serialize) -> String {
         jsonrpc: "2.0",
         id,
         method,
-        params: Params { own: params, meta },
+        params: Params {
+            of_method: params,
+            meta,
+        },
     };
     serde_json::to_string(&request)
         .expect("members have names, and all of their values can be written")
@@ -326,7 +329,7 @@ struct Request<'a, P> {
 #[derive(Serialize)]
 struct Params<P> {
     #[serde(flatten)]
-    own: P,
+    of_method: P,
     #[serde(rename = "_meta")]
     meta: Value,
 }

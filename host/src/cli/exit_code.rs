@@ -16,8 +16,8 @@ const TIMED_OUT: u8 = 124;
 /// backburner itself failed, or the end of the job is not known; as `timeout` and `env` do it.
 pub(super) const FAILURE: u8 = 125;
 
-/// The task was cancelled. A number of its own, beside those of `timeout`: what a shell shows for SIGTERM, by which jobs
-/// are cancelled, is also that of a job that somebody else terminated.
+/// The task was cancelled. A number of its own, beside those of `timeout`: what a shell shows for SIGTERM, by which
+/// jobs are cancelled, is also that of a job that somebody else terminated.
 const CANCELLED: u8 = 123;
 
 /// The exit status that stands for a task that has ended.

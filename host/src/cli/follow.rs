@@ -1,5 +1,5 @@
-//! Waiting for a task's end, as a client does it: by asking again when the server tells that there is something new, and
-//! at the latest when it wants to be asked.
+//! Waiting for a task's end, as a client does it: by asking again when the server tells that there is something new,
+//! and at the latest when it wants to be asked.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -87,8 +87,8 @@ fn follow_showing(
         let secret = secret.and_then(|data_dir| Secret::key(data_dir, id));
         if told.note(question::keys(&task.whole).into_iter().chain(secret)) {
             progress.clear();
-            // In one piece, so that nothing of another process comes between; the command in a line of its own, since it
-            // is to be copied.
+            // In one piece, so that nothing of another process comes between; the command in a line of its own, since
+            // it is to be copied.
             let how = format!("{}; answer by: {}", task.message(), told.answer_command);
             let details = question::details(&task.questions);
             let lines: Vec<String> = [Some(how), details].into_iter().flatten().collect();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use unicode_general_category::{GeneralCategory, get_general_category};
 
 use super::field::{Choice, Field, Kind, in_words};
 use super::inside_arguments::AskOptions;
@@ -385,8 +386,8 @@ fn named(text: &str) -> Result<Named, String> {
     };
     if !is_name(name) {
         return Err(format!(
-            "--field {text:?} needs a name of 1 to 100 letters, digits, blanks and other characters of ASCII, without `=`, \
-             which neither begins nor ends with a blank"
+            "--field {text:?} needs a name of 1 to 100 letters with their marks, digits, blanks and other characters of ASCII, without \
+             `=`, which neither begins nor ends with a blank"
         ));
     }
     Ok(Named {
@@ -399,14 +400,34 @@ fn named(text: &str) -> Result<Named, String> {
     })
 }
 
-/// Letters that nobody sees: the fillers of Hangul.
-const FILLERS: [char; 4] = ['\u{115f}', '\u{1160}', '\u{3164}', '\u{ffa0}'];
+/// Whether nobody sees a letter or a mark: the fillers of Hangul, and what only chooses between shapes of another character.
+fn is_unseen(it: char) -> bool {
+    matches!(
+        it,
+        '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'
+    )
+}
+
+/// Whether a character is shown with the one before it, such as an accent or the sign of a vowel.
+fn is_mark(it: char) -> bool {
+    use GeneralCategory::{EnclosingMark, NonspacingMark, SpacingMark};
+    let category = get_general_category(it);
+    [EnclosingMark, NonspacingMark, SpacingMark].contains(&category)
+}
 
 /// Whether a person can say this name behind `--set`, and see where it begins and ends. Stricter than the server, which
 /// asks nobody for a name with characters that format others.
 fn is_name(name: &str) -> bool {
-    let is_letter = |it: char| it.is_alphanumeric() && !FILLERS.contains(&it);
-    let shows = |it: char| is_letter(it) || it.is_ascii_punctuation() || it == ' ';
+    let mut carries_marks = false;
+    let mut shows = |it: char| {
+        carries_marks = if is_mark(it) {
+            carries_marks
+        } else {
+            it.is_alphanumeric()
+        };
+        carries_marks && !is_unseen(it) || it.is_ascii_punctuation() || it == ' '
+    };
     (1..=100).contains(&name.chars().count())
         && name.trim() == name
         && name.chars().all(|it| shows(it) && it != '=')

@@ -14,8 +14,8 @@ use serde_json::value::RawValue;
 pub(super) struct Json(Box<RawValue>);
 
 impl Json {
-    /// A number that a person or a script wrote, with its digits as they are; `None` where it is none. Forms that JSON has
-    /// not, such as `.5`, `+5` and `007`, become the nearest one that it has.
+    /// A number that a person or a script wrote, with its digits as they are; `None` where it is none. Forms that JSON
+    /// has not, such as `.5`, `+5` and `007`, become the nearest one that it has.
     pub(super) fn number(text: &str) -> Option<Self> {
         let text = text.trim();
         let (sign, unsigned) = match text.strip_prefix('-') {

@@ -1,9 +1,9 @@
 //! What a person types.
 //!
-//! `run`, `show`, `cancel` and `answer` are an MCP client of this same program: they start a server as a child and talk to it
-//! over its standard streams, so that a person gets what every other client gets. `ask` and `progress` are for the
-//! processes of a job, and need no server. Only this module prints. Data goes
-//! to standard output, everything else to standard error.
+//! `run`, `show`, `cancel` and `answer` are an MCP client of this same program: they start a server as a child and talk
+//! to it over its standard streams, so that a person gets what every other client gets. `ask` and `progress` are for
+//! the processes of a job, and need no server. Only this module prints. Data goes to standard output, everything else
+//! to standard error.
 
 mod answer;
 mod arguments;
@@ -209,7 +209,8 @@ fn answer_command(data_dir: Option<&Path>, id: &str) -> String {
     command(Verb::Answer, data_dir, id)
 }
 
-/// How a task can be seen and its job stopped, in two lines; inside of a job a third one says how long it goes on at most.
+/// How a task can be seen and its job stopped, in two lines; inside of a job a third one says how long it goes on at
+/// most.
 fn what_next(data_dir: Option<&Path>, id: &str) -> String {
     let [show, cancel] = [Verb::Show, Verb::Cancel].map(|verb| command(verb, data_dir, id));
     let lines = format!("to see it: {show}\nto stop it: {cancel}");
@@ -231,16 +232,40 @@ fn command(verb: Verb, data_dir: Option<&Path>, id: &str) -> String {
     // A name alone is looked for in `PATH`, from everywhere.
     let is_name = program.file_name() == Some(program.as_os_str());
     let program = if is_name { program } else { absolute(&program) };
-    // The one that the environment names is told too: it may be typed in another terminal, or read of what a job wrote.
-    let own = variable(data_dir::VARIABLE).map(PathBuf::from);
-    let data_dir = data_dir.or(own.as_deref()).map(absolute);
+    let by_environment = variable(data_dir::VARIABLE).map(PathBuf::from);
+    let data_dir = told_directory(data_dir, by_environment.as_deref());
     let command = shell_word::command(&program, verb, data_dir.as_deref());
     // Only the person can write such paths.
     let command = command.unwrap_or_else(|| format!("backburner {} --data-dir DIR", verb.word()));
     format!("{command} {id}")
 }
 
+/// The data directory that a command names. Also the one of the environment: the command may be typed in another
+/// terminal, or be read in what a job wrote.
+fn told_directory(by_option: Option<&Path>, by_environment: Option<&Path>) -> Option<PathBuf> {
+    by_option.or(by_environment).map(absolute)
+}
+
 /// The same path from every directory; one that has no absolute form is left as the person wrote it.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_is_told_names_the_directory_of_the_environment_unless_an_option_names_one() {
+        let [option, environment] = ["/option", "/environment"].map(|it| Some(Path::new(it)));
+        for (by_option, by_environment, named) in [
+            (None, None, None),
+            (None, environment, environment),
+            (option, None, option),
+            (option, environment, option),
+        ] {
+            let told = told_directory(by_option, by_environment);
+            assert_eq!(told.as_deref(), named);
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! Which programs of configured tools are not there. Knows of the configuration what names a program, and the files of this
-//! machine; starts nothing.
+//! Which programs of configured tools are not there. Knows of the configuration what names a program, and the files of
+//! this machine; starts nothing.
 //!
 //! A server may find another one, with another `PATH`, or later: what is found here is a note and no error.
 

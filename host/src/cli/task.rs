@@ -143,7 +143,8 @@ impl Task {
         })
     }
 
-    /// What became of it in words, in one line: never empty. Of a failed task, whatever either of its two messages says.
+    /// What became of it in words, in one line: never empty. Of a failed task, whatever either of its two messages
+    /// says.
     pub(super) fn message(&self) -> String {
         let error = self.error.as_ref().map(|error| error.message.as_str());
         match (self.status_message.as_deref(), error) {
@@ -158,8 +159,8 @@ impl Task {
         }
     }
 
-    /// What became of it in words, with all that its result has to say but the output, and nothing twice. The latter may be
-    /// what a job wrote, as its tool says, so it is set in.
+    /// What became of it in words, with all that its result has to say but the output, and nothing twice. The latter
+    /// may be what a job wrote, as its tool says, so it is set in.
     pub(super) fn summary(&self) -> String {
         let mut summary = self.message();
         let words = self.result.as_ref().map(JobResult::words);

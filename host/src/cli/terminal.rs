@@ -56,8 +56,8 @@ pub(super) fn say(text: &str) {
 }
 
 fn said(text: &str) -> String {
-    let moves = |it: char| it.is_control() && it != '\n';
-    text.trim_end_matches('\n').replace(moves, " ")
+    let moves_cursor = |it: char| it.is_control() && it != '\n';
+    text.trim_end_matches('\n').replace(moves_cursor, " ")
 }
 
 /// The words of somebody else, of which the first line goes on one of ours: the others are set in, so that none of them
@@ -66,8 +66,8 @@ pub(super) fn set_in(text: &str) -> String {
     text.trim_end_matches('\n').replace('\n', "\n    ")
 }
 
-/// Reads a line that a person types, without its end; `None` where there are no more. Another thread does it, which is left
-/// where it is when a signal came: nothing else would interrupt it.
+/// Reads a line that a person types, without its end; `None` where there are no more. Another thread does it, which is
+/// left where it is when a signal came: nothing else would interrupt it.
 ///
 /// # Errors
 /// [`ReadError`].
@@ -112,8 +112,8 @@ impl Hidden {
         let before = tcgetattr(io::stdin())?;
         let mut settings = before.clone();
         settings.local_modes -= LocalModes::ECHO;
-        // No key stops this program or ends it at once: then the terminal would show nothing for ever, and a core dump has
-        // what was typed. Ctrl-C is taken as a signal.
+        // No key stops this program or ends it at once: then the terminal would show nothing for ever, and a core dump
+        // has what was typed. Ctrl-C is taken as a signal.
         for key in [SpecialCodeIndex::VSUSP, SpecialCodeIndex::VQUIT] {
             settings.special_codes[key] = NO_KEY;
         }
@@ -144,8 +144,8 @@ pub(super) enum ReadError {
     Left(#[source] Interruption),
 }
 
-/// How long what a thread does may still take when a signal has come, at most, and at least where it came before: who reads
-/// at all has read by then, and a person does not wait for the program's end.
+/// How long what a thread does may still take when a signal has come, at most, and at least where it came before: who
+/// reads at all has read by then, and a person does not wait for the program's end.
 const SIGNAL_LOOK: Duration = Duration::from_millis(100);
 
 /// What a thread sends before it ends, unless a signal asks this program to end before that.
@@ -204,8 +204,8 @@ fn write(target: Target, text: String) -> Result<io::Result<()>, Interruption> {
     }
 }
 
-/// A line that says how far something is. On a terminal it is written anew in its place; elsewhere it is a line of its own
-/// where it says something new, and only now and then.
+/// A line that says how far something is. On a terminal it is written anew in its place; elsewhere it is a line of its
+/// own where it says something new, and only now and then.
 #[derive(Debug)]
 pub(super) struct Progress {
     telling: Telling,

@@ -42,10 +42,10 @@ pub(super) fn field(text: &str) -> Result<(String, String), String> {
 /// Reads what a person calls a task, without blanks around it, which nobody would see in what is said of the task. What
 /// moves the cursor elsewhere is no blank.
 pub(super) fn label(text: &str) -> Result<String, String> {
-    let moves = |it: char| it.is_control() || ['\u{2028}', '\u{2029}'].contains(&it);
-    let text = text.trim_matches(|it: char| it.is_whitespace() && !moves(it));
+    let moves_cursor = |it: char| it.is_control() || ['\u{2028}', '\u{2029}'].contains(&it);
+    let text = text.trim_matches(|it: char| it.is_whitespace() && !moves_cursor(it));
     let is_short = text.chars().count() <= LABEL_CHARS;
-    if text.is_empty() || text.contains(moves) || !is_short {
+    if text.is_empty() || text.contains(moves_cursor) || !is_short {
         return Err(format!(
             "give one line of 1 to {LABEL_CHARS} characters, and not only blanks"
         ));

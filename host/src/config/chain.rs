@@ -1,5 +1,5 @@
-//! Which directories decide what a path leads to: where an entry of theirs changes, or one of them is moved, the path may
-//! lead to something else.
+//! Which directories decide what a path leads to: where an entry of theirs changes, or one of them is moved, the path
+//! may lead to something else.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -9,11 +9,12 @@ use std::path::{Component, Path, PathBuf};
 /// How many links a path may lead through, as on Linux: more are a circle.
 const LINKS_MAX: usize = 40;
 
-/// Directories, without links in their names, and which of their entries matter. Of one without entries only its own place
-/// matters.
+/// Directories, without links in their names, and which of their entries matter. Of one without entries only its own
+/// place matters.
 pub(super) type Chain = BTreeMap<PathBuf, BTreeSet<OsString>>;
 
-/// The chain of an absolute path. Where something on the way is missing, it ends with the directory that it is missing in.
+/// The chain of an absolute path. Where something on the way is missing, it ends with the directory that it is missing
+/// in.
 pub(super) fn chain(path: &Path) -> Chain {
     let mut walk = Walk {
         chain: Chain::new(),

@@ -169,8 +169,8 @@ fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Where in a text the value is that a JSON pointer names: a member's name, or the beginning of an array's element. Where
-/// there is no such value, what it would be in; `None` for the whole, and where the text is not TOML.
+/// Where in a text the value is that a JSON pointer names: a member's name, or the beginning of an array's element.
+/// Where there is no such value, what it would be in; `None` for the whole, and where the text is not TOML.
 ///
 /// *Source:* RFC 6901, JSON Pointer.
 pub(super) fn locate(text: &str, pointer: &str) -> Option<Position> {

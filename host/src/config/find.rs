@@ -40,8 +40,8 @@ pub struct Found {
 /// Finds the file: the one that the caller names, else the one that the variable [`VARIABLE`] names, else the nearest
 /// `backburner.toml` of the current directory and its parents, else the one in the user's directory for configuration.
 ///
-/// The parents end with the first one that has a `.git`, is the home directory, or belongs to another user; what is in that
-/// last one is not used. A file that is named has to be there, which is seen when it is read; the name `/dev/null`
+/// The parents end with the first one that has a `.git`, is the home directory, or belongs to another user; what is in
+/// that last one is not used. A file that is named has to be there, which is seen when it is read; the name `/dev/null`
 /// stands for no file.
 ///
 /// # Errors

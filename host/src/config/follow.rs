@@ -100,8 +100,8 @@ impl Follower {
         })
     }
 
-    /// What there is now, where it is not what was seen last, and is the same a moment later: what is just being written
-    /// may look like a shorter file that is right.
+    /// What there is now, where it is not what was seen last, and is the same a moment later: what is just being
+    /// written may look like a shorter file that is right.
     fn something_new(&self, file: &Path) -> Option<Sight> {
         let mut before = Sight::of(file);
         while before != self.seen {

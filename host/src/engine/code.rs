@@ -1,7 +1,7 @@
 //! The component's machine code, which is part of this program, and how it becomes executable where it lies.
 //!
-//! wasmtime's own way copies it, page by page, all 5.8 MB: it took a third of a server's start when they were one. Used in
-//! place, only the pages that are run are ever read.
+//! wasmtime's own way copies it, page by page, all 5.8 MB: it took a third of a server's start when they were one. Used
+//! in place, only the pages that are run are ever read.
 
 #![expect(
     unsafe_code,
@@ -45,8 +45,8 @@ fn in_place(config: &mut Config) -> &mut Config {
     config
 }
 
-/// The component that is part of this program, ready to make instances: once for all pools of a process, since code that
-/// is used in place cannot be in two places. It is never dropped, so that nobody takes the code away from a pool.
+/// The component that is part of this program, ready to make instances: once for all pools of a process, since code
+/// that is used in place cannot be in two places. It is never dropped, so that nobody takes the code away from a pool.
 pub(super) fn loaded() -> Result<ServerPre<State>> {
     static LOADED: Mutex<Option<ServerPre<State>>> = Mutex::new(None);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -126,8 +126,8 @@ impl State {
     }
 }
 
-/// Nothing but random numbers and clocks, and standard error for the message of a panic. Sockets are refused as such, and not
-/// only each address.
+/// Nothing but random numbers and clocks, and standard error for the message of a panic. Sockets are refused as such,
+/// and not only each address.
 fn wasi() -> WasiCtx {
     WasiCtx::builder()
         .inherit_stderr()

@@ -51,8 +51,8 @@ struct Instances {
     lent: usize,
     /// How many loans have ended, ever.
     ended: u64,
-    /// Whether none could be made for a call. The person who runs this is told once: nothing else says why the server is
-    /// slower than it could be, and it lasts.
+    /// Whether none could be made for a call. The person who runs this is told once: nothing else says why the server
+    /// is slower than it could be, and it lasts.
     is_short: bool,
 }
 
@@ -178,8 +178,8 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Has all calls from now on work with another configuration, as that of [`Pool::new`]. A call that is being worked on
-    /// goes on with the one it began with; a request that waits goes on with either.
+    /// Has all calls from now on work with another configuration, as that of [`Pool::new`]. A call that is being worked
+    /// on goes on with the one it began with; a request that waits goes on with either.
     ///
     /// Blocks for as long as it takes to make an instance.
     ///
@@ -205,8 +205,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Tells of each configuration that is another one than before, for whoever passes it on: the tools may be others. It is
-    /// seen after calls have begun to work with it.
+    /// Tells of each configuration that is another one than before, for whoever passes it on: the tools may be others.
+    /// It is seen after calls have begun to work with it.
     pub fn configured(&self) -> watch::Receiver<u64> {
         self.configured.subscribe()
     }
@@ -221,8 +221,8 @@ impl Pool {
         &self.jobs
     }
 
-    /// Handles one message of a client. `cx` is asked for when there is an instance to handle it, which may take a while:
-    /// what it says of the time has to be true then.
+    /// Handles one message of a client. `cx` is asked for when there is an instance to handle it, which may take a
+    /// while: what it says of the time has to be true then.
     ///
     /// Blocks for as long as the store and the jobs do. Never fails: a message that an instance traps on, or that the
     /// store or the jobs panic on, is answered with an internal error.
@@ -269,8 +269,8 @@ impl Pool {
         self.refuse("", Refusal::NotUtf8)
     }
 
-    /// Looks after tasks that no client asks about. Gives when to do it again, in milliseconds since 1970; `now` gives the
-    /// present as such, and is asked when there is an instance.
+    /// Looks after tasks that no client asks about. Gives when to do it again, in milliseconds since 1970; `now` gives
+    /// the present as such, and is asked when there is an instance.
     pub fn sweep(&self, now: impl FnOnce() -> u64) -> Option<u64> {
         self.call(|instance, ticker| {
             let now = now();
@@ -327,8 +327,8 @@ impl Pool {
         Ok(result)
     }
 
-    /// An idle instance, or a new one, and what it is configured with. Where none can be made, say since address space is
-    /// limited, it waits for one that is lent: fewer calls at the same time are better than none.
+    /// An idle instance, or a new one, and what it is configured with. Where none can be made, say since address space
+    /// is limited, it waits for one that is lent: fewer calls at the same time are better than none.
     fn lend(&self) -> Result<(Instance, Arc<Config>), PoolError> {
         let mut instances = self.instances();
         loop {

@@ -8,8 +8,8 @@ use wasmtime::Engine;
 
 use crate::limits::{EPOCH_TICK, IDLE_TICKS};
 
-/// Advances the engine's epoch while guests run, and sleeps while none does: an idle server wakes nobody. Its thread ends
-/// when this is dropped.
+/// Advances the engine's epoch while guests run, and sleeps while none does: an idle server wakes nobody. Its thread
+/// ends when this is dropped.
 pub(crate) struct Ticker {
     shared: Arc<Shared>,
     thread: Thread,

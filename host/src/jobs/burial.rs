@@ -34,8 +34,8 @@ impl Burial<'_> {
     /// Makes sure that nothing of the job runs and that it has an outcome, which is given; `None` where
     /// something of it may be there still.
     ///
-    /// The caller has seen that there is no supervisor to be reached, and after that no outcome that anybody may have been
-    /// told of. One that is there all the same is told if it may be true.
+    /// The caller has seen that there is no supervisor to be reached, and after that no outcome that anybody may have
+    /// been told of. One that is there all the same is told if it may be true.
     ///
     /// # Errors
     /// Also where it cannot be known whether anything of the job runs, and where this process itself is a part of it:
@@ -71,8 +71,8 @@ impl Burial<'_> {
         let named = origin.as_ref().filter(|it| !it.boot_id.is_empty());
         let named = named.filter(|_| !self.boot_id.is_empty());
         let same_boot = named.map(|it| it.boot_id == self.boot_id);
-        // In another boot, and in another container, the recorded numbers are those of strangers. Without a record nobody
-        // knows: its supervisor and its environment are proof enough.
+        // In another boot, and in another container, the recorded numbers are those of strangers. Without a record
+        // nobody knows: its supervisor and its environment are proof enough.
         let started = match (same_boot, &origin) {
             (Some(true), Some(origin)) if self.has_numbers_of(origin) => {
                 self.directory.started()?
@@ -172,8 +172,8 @@ impl Burial<'_> {
         Ok(false)
     }
 
-    /// Whether nobody can tell if the job runs: its processes would not be seen, and neither its files nor the time prove
-    /// that its supervisor has ended.
+    /// Whether nobody can tell if the job runs: its processes would not be seen, and neither its files nor the time
+    /// prove that its supervisor has ended.
     fn is_unknowable(&self, remains: &Remains) -> io::Result<bool> {
         // Whoever reserved an id had found nothing of the job, and there is nothing else to go by.
         if processes::are_listed()? || remains.condition == Condition::Reserved {
@@ -190,8 +190,8 @@ impl Burial<'_> {
         }
     }
 
-    /// Leaves word that something of the job ran although its files say otherwise. Before the first signal. On a full disk
-    /// it is killed all the same, and only the reason may be lost.
+    /// Leaves word that something of the job ran although its files say otherwise. Before the first signal. On a full
+    /// disk it is killed all the same, and only the reason may be lost.
     fn mark_found(&self, remains: &Remains) {
         if remains.condition != Condition::Whole {
             let _unmarked = self.directory.mark_found();

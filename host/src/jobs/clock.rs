@@ -4,8 +4,8 @@ use std::os::unix::fs::MetadataExt as _;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Milliseconds since some moment of this boot, the same one for every process of a [`time_namespace`]. Never jumps, and stands
-/// still while the machine is suspended: a job that cannot run does not use up its timeout.
+/// Milliseconds since some moment of this boot, the same one for every process of a [`time_namespace`]. Never jumps,
+/// and stands still while the machine is suspended: a job that cannot run does not use up its timeout.
 pub(crate) fn monotonic_ms() -> u64 {
     milliseconds(clock_gettime(ClockId::Monotonic))
 }
@@ -17,8 +17,8 @@ pub(crate) fn monotonic_ns() -> u64 {
     seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
-/// In which of the spaces that have such a clock of their own this process is, such as that of a container, by the number
-/// that nobody else has as long as it lives; `None` where the system does not say.
+/// In which of the spaces that have such a clock of their own this process is, such as that of a container, by the
+/// number that nobody else has as long as it lives; `None` where the system does not say.
 pub(crate) fn time_namespace() -> Option<u64> {
     let namespace = std::fs::metadata("/proc/self/ns/time").ok()?;
     Some(namespace.ino())

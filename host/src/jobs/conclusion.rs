@@ -3,11 +3,11 @@
 //! It knows the files `outcome.json` and `outcome.reserve`, and nothing of processes.
 //!
 //! A job runs as the same user and can write here what it likes, so an outcome means something only where nobody but us
-//! can have had a reason to write it. A supervisor writes its own into the reserve, gives it the second name and takes the
-//! first one away, all of it while it holds `alive`: who sees that held believes nothing that is written. A burial writes
-//! that the job was lost, into the reserve where the disk is full, and takes the reserve away as the last thing too. So an
-//! outcome beside a reserve has been told to nobody. It is true where it is the reserve itself, or a loss: whoever wrote it
-//! was killed before the last step. Any other one is the job's own work.
+//! can have had a reason to write it. A supervisor writes its own into the reserve, gives it the second name and takes
+//! the first one away, all of it while it holds `alive`: who sees that held believes nothing that is written. A burial
+//! writes that the job was lost, into the reserve where the disk is full, and takes the reserve away as the last thing
+//! too. So an outcome beside a reserve has been told to nobody. It is true where it is the reserve itself, or a loss:
+//! whoever wrote it was killed before the last step. Any other one is the job's own work.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -51,8 +51,8 @@ impl JobDirectory {
         }
     }
 
-    /// How the job ended, for whoever has seen that nothing of it runs: from then on everybody may be told. What none of
-    /// us can have written is moved out of the way.
+    /// How the job ended, for whoever has seen that nothing of it runs: from then on everybody may be told. What none
+    /// of us can have written is moved out of the way.
     pub(crate) fn settle(&self) -> io::Result<Option<Outcome>> {
         // In this order, since somebody else may settle it meanwhile.
         let is_doubtful = self.is_beside_reserve()?;
@@ -168,14 +168,14 @@ impl JobDirectory {
         Ok(accessat(self.dir(), ".", how, AtFlags::empty())?)
     }
 
-    /// Lets others see how long the job ran, before its outcome is safe and told: its supervisor lives for as long as that
-    /// takes, which may be long where the disk is slow or full.
+    /// Lets others see how long the job ran, before its outcome is safe and told: its supervisor lives for as long as
+    /// that takes, which may be long where the disk is slow or full.
     pub(crate) fn note_end(&self, outcome: &Outcome) -> io::Result<()> {
         self.write_in_reserve(&encode(outcome)?).map(|_file| ())
     }
 
-    /// How long the job ran, in milliseconds, if it is over though its supervisor lives; `None` also where that cannot be
-    /// read. It may be the job that says so, and is good for nothing but to show how long that ran.
+    /// How long the job ran, in milliseconds, if it is over though its supervisor lives; `None` also where that cannot
+    /// be read. It may be the job that says so, and is good for nothing but to show how long that ran.
     pub(crate) fn noted_duration_ms(&self) -> io::Result<Option<u64>> {
         let name = match self.stat(RESERVE)? {
             Some(reserve) if reserve.st_size == OUTCOME_RESERVE_BYTES as i64 => return Ok(None),
@@ -220,8 +220,8 @@ impl JobDirectory {
     /// Makes the names of the outcome, the output and the job itself survive a power failure.
     fn sync_names(&self) -> io::Result<()> {
         files::sync(self.dir())?;
-        // Nobody has waited for the job's own name so far. Where the file system has one journal, it is safe by now, and
-        // this costs nothing.
+        // Nobody has waited for the job's own name so far. Where the file system has one journal, it is safe by now,
+        // and this costs nothing.
         files::sync_parent(self.dir())
     }
 
@@ -238,8 +238,8 @@ impl JobDirectory {
         self.sync_names()
     }
 
-    /// As [`conclude_once`](Self::conclude_once), on a disk without room: into what was reserved, which is there until an
-    /// outcome has its name, also where this is killed or fails in the middle of it.
+    /// As [`conclude_once`](Self::conclude_once), on a disk without room: into what was reserved, which is there until
+    /// an outcome has its name, also where this is killed or fails in the middle of it.
     ///
     /// # Errors
     /// [`ErrorKind::WouldBlock`] while another process does this: two that write at once would mix what they write.
@@ -255,8 +255,8 @@ impl JobDirectory {
     }
 }
 
-/// Whether an outcome says that nobody knows how the job ended: all that is ever said by others than its supervisor, but
-/// for jobs that had none.
+/// Whether an outcome says that nobody knows how the job ended: all that is ever said by others than its supervisor,
+/// but for jobs that had none.
 fn is_loss(outcome: &Outcome) -> bool {
     matches!(outcome.end, End::Lost { .. })
 }

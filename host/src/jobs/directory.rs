@@ -75,8 +75,8 @@ pub(crate) struct Started {
     pub(crate) start_ticks: u64,
     /// Its session, whose leader is its supervisor, or the command where that has a terminal.
     pub(crate) session: i32,
-    /// The inode of the FIFO that its supervisor listens to; `None` in older records. It stays that one's own for as long
-    /// as the supervisor has it open.
+    /// The inode of the FIFO that its supervisor listens to; `None` in older records. It stays that one's own for as
+    /// long as the supervisor has it open.
     #[serde(default)]
     pub(crate) control: Option<u64>,
 }
@@ -172,8 +172,8 @@ impl JobDirectory {
         }
     }
 
-    /// Waits until a supervisor that seemed to live is gone, which it is at once where it was in its last instant. Whether
-    /// it is, after [`LAST_INSTANT`] at most.
+    /// Waits until a supervisor that seemed to live is gone, which it is at once where it was in its last instant.
+    /// Whether it is, after [`LAST_INSTANT`] at most.
     pub(crate) fn is_gone_soon(&self, alive: &File) -> io::Result<bool> {
         self.is_gone_within(LAST_INSTANT, alive)
     }
@@ -235,8 +235,8 @@ impl JobDirectory {
     }
 
     /// Whether a supervisor will hear of a request once it has opened `control`, which nobody has opened. One that has
-    /// started its command listens to another file, of which somebody took the name, and one whose record is damaged will
-    /// not start any.
+    /// started its command listens to another file, of which somebody took the name, and one whose record is damaged
+    /// will not start any.
     fn wakened_later(&self) -> io::Result<Wakened> {
         let can_start = unless_damaged(self.origin_and_spec())?.is_some();
         Ok(if can_start && self.started()?.is_none() {
@@ -339,8 +339,8 @@ impl JobDirectory {
         Ok(files::open_fifo(&self.dir, ALIVE, OFlags::RDONLY)?.is_some())
     }
 
-    /// Whether somebody may listen to the file `control`: a supervisor does as long as it lives. True also where nobody can
-    /// tell.
+    /// Whether somebody may listen to the file `control`: a supervisor does as long as it lives. True also where nobody
+    /// can tell.
     pub(crate) fn is_listened_to(&self) -> io::Result<bool> {
         match files::open(&self.dir, CONTROL, OFlags::WRONLY) {
             Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(false),

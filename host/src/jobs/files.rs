@@ -67,8 +67,8 @@ fn needed(access: OFlags) -> Mode {
 #[error("its mode or its owner forbids it")]
 struct Closed;
 
-/// Why a file could not be opened. That it was not allowed says little: access is also refused by a security module, and by
-/// a file system of the network whose credentials have expired, and there nobody has changed anything.
+/// Why a file could not be opened. That it was not allowed says little: access is also refused by a security module,
+/// and by a file system of the network whose credentials have expired, and there nobody has changed anything.
 fn why(errno: Errno, dir: &Dir, name: &str, needed: Mode) -> io::Error {
     let is_closed = || match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         // All that is ours is made by this user.
@@ -91,7 +91,8 @@ fn lacks(dir: &Dir, needed: Mode) -> bool {
     rustix::fs::fstat(dir).is_ok_and(|found| !Mode::from_raw_mode(found.st_mode).contains(needed))
 }
 
-/// Opens a directory to its owner again, where somebody has closed it. Where that cannot be done, what it was for fails.
+/// Opens a directory to its owner again, where somebody has closed it. Where that cannot be done, what it was for
+/// fails.
 pub(crate) fn open_up(dir: &Dir) {
     if !lacks(dir, Mode::RWXU) {
         return;
@@ -160,8 +161,8 @@ pub(crate) fn read(dir: &Dir, name: &str) -> io::Result<Option<Vec<u8>>> {
     read_at_most(dir, name, FILE_BYTES)
 }
 
-/// Reads a whole file; `None` where it does not exist. What is no file is an error that [`is_other_kind`] knows, and one
-/// that is longer than `limit` bytes was written by somebody else: [`io::ErrorKind::InvalidData`].
+/// Reads a whole file; `None` where it does not exist. What is no file is an error that [`is_other_kind`] knows, and
+/// one that is longer than `limit` bytes was written by somebody else: [`io::ErrorKind::InvalidData`].
 pub(crate) fn read_at_most(dir: &Dir, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let Some(file) = open(dir, name, OFlags::RDONLY)? else {
         return Ok(None);

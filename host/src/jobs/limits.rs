@@ -27,27 +27,28 @@ pub(crate) const BURIAL: Duration = Duration::from_secs(2);
 /// that executes one program after the other, and seems to have no environment each time that it is looked at.
 pub(crate) const BURIAL_LOOKS: u32 = 3;
 
-/// How often a process without an environment is looked at again in one look. Between two programs it takes a tenth of a
-/// millisecond, more where the processor is given to others meanwhile; some processes never have any.
+/// How often a process without an environment is looked at again in one look. Between two programs it takes a tenth of
+/// a millisecond, more where the processor is given to others meanwhile; some processes never have any.
 pub(crate) const UNCLEAR_LOOKS: u32 = 12;
 
 /// How long to wait before such a process is looked at again: as long as that takes.
 pub(crate) const UNCLEAR_PAUSE: Duration = Duration::from_micros(250);
 
-/// How many new numbers are looked at in one turn. More than a machine gives out in the time of one look: they have begun
-/// anew, or whoever looks stood still, and a new look at the table costs less than all of them.
+/// How many new numbers are looked at in one turn. More than a machine gives out in the time of one look: they have
+/// begun anew, or whoever looks stood still, and a new look at the table costs less than all of them.
 pub(crate) const NEW_NUMBERS: i32 = 4096;
 
 /// Pause between the first two looks at processes that were killed and are not gone, in a burial; each one is twice as
 /// long as the one before it.
 pub(crate) const BURIAL_PAUSE: Duration = Duration::from_millis(5);
 
-/// How long a supervisor that cannot be reached may take to be gone before it is taken for one whose files were changed: by
-/// far longer than the last instant of one that has written its outcome, also where others have the processor.
+/// How long a supervisor that cannot be reached may take to be gone before it is taken for one whose files were
+/// changed: by far longer than the last instant of one that has written its outcome, also where others have the
+/// processor.
 pub(crate) const LAST_INSTANT: Duration = Duration::from_secs(1);
 
-/// How long somebody waits who wants to know of a job's end and cannot be told, say for want of a descriptor, before it is
-/// time to look.
+/// How long somebody waits who wants to know of a job's end and cannot be told, say for want of a descriptor, before it
+/// is time to look.
 pub(crate) const UNWAITED_PAUSE: Duration = Duration::from_secs(1);
 
 /// How many leftovers an outcome names, so that it stays small whatever a job leaves behind.
@@ -79,8 +80,8 @@ pub(crate) const FORM_BYTES: usize = 64 * 1024;
 /// How long an answer may be, in bytes; from the contract of `jobs`.
 pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
 
-/// How long a question may be as it is written, in bytes: JSON in JSON, where a quote is two bytes and a control character
-/// six, and what is put around it.
+/// How long a question may be as it is written, in bytes: JSON in JSON, where a quote is two bytes and a control
+/// character six, and what is put around it.
 pub(crate) const WRITTEN_FORM_BYTES: u64 = 6 * FORM_BYTES as u64 + 1024;
 
 /// The same of an answer.
@@ -104,12 +105,13 @@ pub(crate) const OUTCOME_RESERVE_BYTES: usize = 8 * 1024;
 /// How long to wait until an outcome that could not be written is tried again.
 pub(crate) const OUTCOME_RETRY: Duration = Duration::from_secs(1);
 
-/// How long an outcome is tried to be written where the file system seems to be gone: the connection to a server, or a disk,
-/// may come back, and somebody who mends that needs some minutes. Longer only a process is kept that nobody hears of.
+/// How long an outcome is tried to be written where the file system seems to be gone: the connection to a server, or a
+/// disk, may come back, and somebody who mends that needs some minutes. Longer only a process is kept that nobody hears
+/// of.
 pub(crate) const LOST_PATIENCE_MS: u64 = 30 * 60 * 1000;
 
-/// How long the outcome of a command is tried to be written that was not executed since outcomes cannot be written: for a
-/// hindrance that passes by itself. All that is lost with it is the reason.
+/// How long the outcome of a command is tried to be written that was not executed since outcomes cannot be written: for
+/// a hindrance that passes by itself. All that is lost with it is the reason.
 pub(crate) const UNSTARTED_PATIENCE_MS: u64 = 5_000;
 
 /// How long output is dropped after a failed write before the disk is tried again; a chatty job on a full
@@ -179,31 +181,35 @@ pub(crate) const REAP_PAUSE: Duration = Duration::from_millis(2);
 pub(crate) const LONGEST_REAP_PAUSE: Duration = Duration::from_secs(1);
 
 /// How often a platform without subreapers looks whether the command's process group is empty.
-#[cfg(not(target_os = "linux"))]
 pub(crate) const GROUP_LOOK_MS: u64 = 50;
 
-/// How long a job with a terminal has written nothing before it is looked at whether it waits there. A person does not mind
-/// a second, and hardly a program pauses so long in the middle of a line.
+/// How long a supervisor that hears nothing waits before it looks whether its job has ended: where memory is short, a
+/// signal may leave nothing behind that would wake it. Seldom enough to cost nothing, and a caller that waits for the
+/// end gets it.
+pub(crate) const UNHEARD_LOOK_MS: u64 = 10_000;
+
+/// How long a job with a terminal has written nothing before it is looked at whether it waits there. A person does not
+/// mind a second, and hardly a program pauses so long in the middle of a line.
 pub(crate) const SILENCE_MS: u64 = 1_000;
 
-/// How long it has written nothing behind an unfinished line that is shown before that is taken for a prompt where nobody
-/// can see what it does: some programs write half a line and work on it.
+/// How long it has written nothing behind an unfinished line that is shown before that is taken for a prompt where
+/// nobody can see what it does: some programs write half a line and work on it.
 pub(crate) const UNSEEN_SILENCE_MS: u64 = 4_000;
 
-/// How long the pauses between two looks become, each twice as long as the one before it. A job that goes on writes, mostly,
-/// and before something is typed it is looked at anyway.
+/// How long the pauses between two looks become, each twice as long as the one before it. A job that goes on writes,
+/// mostly, and before something is typed it is looked at anyway.
 pub(crate) const LOOK_AT_MOST_MS: u64 = 15_000;
 
 /// How many descriptors of one `poll` or `select` are looked at: as many as a `select` can have.
 #[cfg(target_os = "linux")]
 pub(crate) const POLLED: usize = 1024;
 
-/// After how long it is looked at again when it has written something although it was seen to wait: somebody else of the job
-/// may have written that.
+/// After how long it is looked at again when it has written something although it was seen to wait: somebody else of
+/// the job may have written that.
 pub(crate) const HEARD_LOOK_MS: u64 = 200;
 
-/// After how long a look is made again that did not find what was found before: a process may be between two system calls,
-/// which takes microseconds, more where the processor is given to others.
+/// After how long a look is made again that did not find what was found before: a process may be between two system
+/// calls, which takes microseconds, more where the processor is given to others.
 pub(crate) const DOUBT_MS: u64 = 50;
 
 /// How many times it is looked whether a job still waits for what was answered, before that is thrown away.
@@ -216,8 +222,8 @@ pub(crate) const ANSWER_PAUSE: Duration = Duration::from_millis(10);
 /// How much of what was written to a terminal is kept to find a prompt in it: some screen lines with colours.
 pub(crate) const TAIL_BYTES: usize = 4096;
 
-/// How long a prompt may be, in characters, of which the contract of `jobs` allows four times as many; of a longer one the
-/// end is told.
+/// How long a prompt may be, in characters, of which the contract of `jobs` allows four times as many; of a longer one
+/// the end is told.
 pub(crate) const PROMPT_CHARS: usize = 1000;
 
 /// How long a prompt may be as it is written, in bytes: characters of four bytes, or control characters of six.

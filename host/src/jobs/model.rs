@@ -82,8 +82,10 @@ pub enum StartError {
     /// The spec cannot be carried out; why, in words.
     #[error("{0}")]
     BadSpec(String),
-    /// The disk or a quota is full.
-    #[error("the disk that holds the jobs is full; make room and try again")]
+    /// The disk or a quota is full, of bytes or of files.
+    #[error(
+        "no space or no inodes are left for the jobs; make room (`df` and `df -i` tell) and try again"
+    )]
     NoSpace,
     /// The job's files could not be made.
     #[error("the job's files cannot be written: {0}")]
@@ -159,7 +161,8 @@ pub struct Progress {
     pub stopping: Option<StopCause>,
     /// What it asks and nobody has answered, oldest first; at most 32. Empty where jobs have no way to ask.
     pub questions: Vec<Question>,
-    /// What it waits to be typed at its terminal; `None` where it has none, waits for nothing there, or nobody sees that.
+    /// What it waits to be typed at its terminal; `None` where it has none, waits for nothing there, or nobody sees
+    /// that.
     pub prompt: Option<Prompt>,
     /// What it last said of itself; `None` where it has said nothing, or has no way to.
     pub report: Option<Report>,

@@ -1,5 +1,5 @@
-//! The few system calls that have no safe form, each with the proof that it is used safely. Nothing else of the host has
-//! unsafe code but `engine/code.rs`, which takes the compiled component as it is.
+//! The few system calls that have no safe form, each with the proof that it is used safely. Nothing else of the host
+//! has unsafe code but `engine/code.rs`, which takes the compiled component as it is.
 #![expect(
     unsafe_code,
     reason = "fork, signal dispositions and what happens between fork and exec have no safe interface"
@@ -91,8 +91,8 @@ pub(crate) enum Leads {
     Session,
 }
 
-/// Has the command start with default signals, lead what it is to lead, and die with the supervisor where the system can
-/// do that.
+/// Has the command start with default signals, lead what it is to lead, and die with the supervisor where the system
+/// can do that.
 pub(crate) fn prepare_child(command: &mut Command, supervisor: Pid, leads: Leads) {
     if leads == Leads::Group {
         command.process_group(0);

@@ -42,8 +42,8 @@ fn start() -> Option<Sender<Child>> {
         .map(|_detached| sender)
 }
 
-/// Waits for all of them at the same time: one that hangs, say since this program lies on a file system that does, must not
-/// keep the others in the process table.
+/// Waits for all of them at the same time: one that hangs, say since this program lies on a file system that does, must
+/// not keep the others in the process table.
 fn reap(children: &Receiver<Child>) {
     let mut waiting: Vec<Child> = Vec::new();
     let mut pause = REAP_PAUSE;

@@ -70,7 +70,8 @@ impl SupervisedJobs {
         Ok(opened)
     }
 
-    /// Whether a data directory has any job, as far as can be seen.
+    /// Whether a data directory has any job, one that was lost or has only been reserved included. A directory of jobs
+    /// that cannot be read counts as one without.
     pub(crate) fn has_any(data: &Dir) -> bool {
         let Ok(jobs) = data.open_dir(JOBS) else {
             return false;
@@ -110,8 +111,8 @@ impl SupervisedJobs {
         })
     }
 
-    /// The job's directory; `None` for an unknown id. What somebody else put in its place is moved away, and is nobody's
-    /// job.
+    /// The job's directory; `None` for an unknown id. What somebody else put in its place is moved away, and is
+    /// nobody's job.
     fn find(&self, id: Uuid) -> io::Result<Option<JobDirectory>> {
         let name = id.to_string();
         match self.open_place(&name) {
@@ -130,8 +131,8 @@ impl SupervisedJobs {
         }
     }
 
-    /// Opens a job's directory, which the job may have closed to its owner, or that of all jobs: it would be out of reach
-    /// then.
+    /// Opens a job's directory, which the job may have closed to its owner, or that of all jobs: it would be out of
+    /// reach then.
     fn open_place(&self, name: &str) -> io::Result<Dir> {
         let opened = self.jobs.open_dir(name);
         let is_closed = match &opened {
@@ -149,8 +150,8 @@ impl SupervisedJobs {
         self.jobs.open_dir(name)
     }
 
-    /// Does what changes the names in the two directories that all jobs share, which one of them may have closed: that is no
-    /// reason to refuse others.
+    /// Does what changes the names in the two directories that all jobs share, which one of them may have closed: that
+    /// is no reason to refuse others.
     fn with_open_directories<T>(&self, change: impl Fn() -> io::Result<T>) -> io::Result<T> {
         match change() {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
@@ -467,8 +468,8 @@ impl Jobs for SupervisedJobs {
     }
 }
 
-/// Waits until a job does not run that was found like this. What cannot be waited for is for the caller to look at, but not
-/// over and over: it lasts, say as long as all descriptors of this process are in use.
+/// Waits until a job does not run that was found like this. What cannot be waited for is for the caller to look at, but
+/// not over and over: it lasts, say as long as all descriptors of this process are in use.
 async fn until_ended(found: io::Result<Option<Liveness>>) {
     let waited = match found {
         Ok(Some(Liveness::Alive(fifo))) => end_of(fifo).await,

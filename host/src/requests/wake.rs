@@ -18,8 +18,8 @@ use crate::limits::UNWATCHED_LOOK;
 pub(crate) struct Interruptions {
     /// Resolves when the client takes the request back.
     pub(crate) cancelled: oneshot::Receiver<()>,
-    /// The end of how many of its jobs may be waited for, each of which takes a descriptor. Where that is 0 the request is
-    /// answered as at shutdown, unless it was taken back already.
+    /// The end of how many of its jobs may be waited for, each of which takes a descriptor. Where that is 0 the request
+    /// is answered as at shutdown, unless it was taken back already.
     pub(crate) room: usize,
     /// Says true when the server is about to end.
     pub(crate) shutdown: watch::Receiver<bool>,

@@ -44,13 +44,12 @@ impl Client {
         }))
     }
 
-    /// Answers one JSON-RPC message; `None` where it gets no answer. Any text is a message. Notifications that belong to
-    /// it are dropped: see [`Client::exchange`].
+    /// Answers one JSON-RPC message; `None` where it gets no answer. Any text is a message. Notifications that belong
+    /// to it are dropped: see [`Client::exchange`].
     ///
-    /// Resolves when the answer is there, which for a `tools/call` may be as long as the component's limits allow, and for
-    /// a `subscriptions/listen` is when the server is shut down.
-    /// Several messages may be worked on at the same time. Who drops the future does not get the answer; what was
-    /// started goes on.
+    /// Resolves when the answer is there, which for a `tools/call` may be as long as the component's limits allow, and
+    /// for a `subscriptions/listen` is when the server is shut down. Several messages may be worked on at the same
+    /// time. Who drops the future does not get the answer; what was started goes on.
     ///
     /// # Panics
     /// Where it is polled outside a tokio runtime whose time is enabled.
@@ -166,7 +165,8 @@ impl OpenRequest {
             let jobs = self.client.server().pool().jobs();
             let why = next_wake(jobs, &self.pending, &mut self.interruptions, self.pause).await;
             let may_go_on = matches!(why, Wake::JobEnded | Wake::Deadline | Wake::Configured);
-            // A job that ended and is not over, say because a process of it cannot be killed: look again, but not at once.
+            // A job that ended and is not over, say because a process of it cannot be killed: look again, but not at
+            // once.
             self.pause = Some(SHORTEST_WAIT);
             match self.resume(why).await? {
                 Step::Reply(reply) => return Some(Sending::Reply(reply)),

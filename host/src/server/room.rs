@@ -15,8 +15,8 @@ impl Room {
         Arc::clone(all).try_acquire_owned().ok().map(Self)
     }
 
-    /// Takes as much as so many jobs need, and gives back what they do not. Of what others have left it takes no more than
-    /// half: one that waits for many jobs must not keep the next one from waiting for its own.
+    /// Takes as much as so many jobs need, and gives back what they do not. Of what others have left it takes no more
+    /// than half: one that waits for many jobs must not keep the next one from waiting for its own.
     pub(super) fn fit(&mut self, jobs: usize) {
         let (has, needs) = (self.0.num_permits(), jobs.max(1));
         if has >= needs {

@@ -193,8 +193,8 @@ fn a_request_that_is_taken_back_is_not_answered_also_where_it_must_not_wait() {
     assert_eq!(why_it_goes_on(it.interruptions), Wake::Cancelled);
 }
 
-/// Why a request goes on that waits for jobs of this kind, so many, and may be told of the end of `room` of them; and of how
-/// many it wanted to be told.
+/// Why a request goes on that waits for jobs of this kind, so many, and may be told of the end of `room` of them; and
+/// of how many it wanted to be told.
 fn why_it_stops_waiting(jobs: Undead, number: usize, room: usize) -> (Wake, usize) {
     let mut it = Interrupter::new();
     it.interruptions.room = room;

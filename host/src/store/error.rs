@@ -19,8 +19,10 @@ pub enum Error {
         /// The first key whose expectation did not hold.
         key: String,
     },
-    /// The disk or a quota is full.
-    #[error("no space left for the store: make room on its disk, then try again")]
+    /// The disk or a quota is full, of bytes or of files.
+    #[error(
+        "no space or no inodes are left for the store: make room on its disk (`df` and `df -i` tell), then try again"
+    )]
     NoSpace(#[source] Cause),
     /// This process may write no larger files, however much room there is.
     #[error(

@@ -19,12 +19,12 @@ pub const SCAN_ENTRIES_MAX: u32 = 1000;
 pub const SCAN_BYTES_MAX: usize = 4 << 20;
 
 /// How long a call waits for another process's lock. A commit takes milliseconds, but sixteen servers on a
-/// slow disk queue up, and a migration or a checkpoint of a large log takes seconds. A commit may wait for so long twice, for
-/// others of this process and then of another one: the WIT promises no more than 60 s.
+/// slow disk queue up, and a migration or a checkpoint of a large log takes seconds. A commit may wait for so long
+/// twice, for others of this process and then of another one: the WIT promises no more than 60 s.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a commit that waits for another process's lock looks whether that process is stopped. One that is so at two
-/// looks is not waited for any longer.
+/// How often a commit that waits for another process's lock looks whether that process is stopped. One that is so at
+/// two looks is not waited for any longer.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// How many commits of one process wait for another process's lock for as long as [`BUSY_TIMEOUT`] says, the one that
@@ -49,6 +49,11 @@ pub(super) const IDLE_CONNECTIONS_MAX: usize = 4;
 /// and little enough that all idle connections together stay within 4 MiB.
 pub(super) const CACHE_KIB: u32 = 1024;
 
-/// How much room is kept for what a task needs that is there, on a disk that is full: twice what it takes to replace the
-/// longest value by another one, as the old one's pages are overwritten too. The greatest commit of the contract takes more.
+/// How much room is kept for what a task needs that is there, on a disk that is full: twice what it takes to replace
+/// the longest value by another one, as the old one's pages are overwritten too. The greatest commit of the contract
+/// takes more.
 pub(super) const RESERVE_BYTES: usize = 4 << 20;
+
+/// How long a commit of something new is at most that may have that room, in bytes: what a person said to a question,
+/// which nobody can say often. A task takes more.
+pub(super) const NOTE_BYTES: usize = 256;

@@ -25,11 +25,11 @@ pub(crate) use self::file::{can_be_store, is_begun};
 use self::group::{Group, Leader, Turn, Waiting};
 use self::pool::Pool;
 use self::presence::Files;
-use self::reserve::Reserve;
+use self::reserve::{Disk, Reserve};
 use self::schema::Unusable;
 use self::statement::Transaction;
 use super::check::{self, Page};
-use super::limits::BUSY_TIMEOUT;
+use super::limits::{BUSY_TIMEOUT, NOTE_BYTES};
 use super::{Cause, Change, Entry, Error, Expectation, OpenError, Store, Versioned};
 use crate::file::is_disk_full;
 
@@ -48,12 +48,12 @@ impl SqliteStore {
     /// Opens the store at `path`, and creates it where there is none, readable by its owner alone.
     ///
     /// The directory has to exist on a local disk: SQLite's log needs memory that processes share. Beside
-    /// the file, SQLite keeps two more, with `-wal` and `-shm` added to the name. A third one, with `-reserve`, takes room:
-    /// on a full disk it goes, and a commit that only changes what is there finds room once.
+    /// the file, SQLite keeps two more, with `-wal` and `-shm` added to the name. A third one, with `-reserve`, takes
+    /// room: on a full disk it goes, and a commit that only changes what is there finds room once.
     ///
     /// # Errors
-    /// [`OpenError`] where the file cannot be created, is a link, another user's or another program's, is damaged, or has
-    /// a schema that only a newer version knows.
+    /// [`OpenError`] where the file cannot be created, is a link, another user's or another program's, is damaged, or
+    /// has a schema that only a newer version knows.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Unusable {
             path: path.to_owned(),
@@ -65,11 +65,15 @@ impl SqliteStore {
         let prepare = || -> Result<(), Unusable> { schema::prepare(&mut *pool.take()?) };
         prepare()
             .or_else(|error| match error {
-                Unusable::Failed(error) if may_lack_room(&error) => {
+                Unusable::Failed(error) if lacks_room(&error, &reserve) => {
                     reserve.give_up();
                     prepare()
                 }
                 other => Err(other),
+            })
+            .map_err(|error| match error {
+                Unusable::Failed(error) => Unusable::Failed(on_disk(error, reserve.disk())),
+                other => other,
             })
             .map_err(|error| error.at(path))?;
         let files =
@@ -101,7 +105,7 @@ impl SqliteStore {
     /// Does something, and where that finds no room, once more with the room that was kept.
     fn in_need<T>(&self, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
         match attempt() {
-            Err(error) if may_lack_room(&error) => {
+            Err(error) if lacks_room(&error, &self.reserve) => {
                 // Where there is none, another call or process may have given it up in the same moment.
                 self.reserve.give_up();
                 attempt()
@@ -128,12 +132,13 @@ impl SqliteStore {
             // Its files went with it.
             return error;
         }
-        self.files.check().err().unwrap_or(error)
+        let lost = self.files.check().err();
+        lost.unwrap_or_else(|| on_disk(error, self.reserve.disk()))
     }
 
     /// Writes what the leader brought and what waits behind it, and leaves each waiting commit its result.
     fn lead(&self, own: &[Change], mut leader: Leader<'_>) -> Result<(), Error> {
-        let connection = match self.pool.take() {
+        let connection = match self.on_full_disk(own, || self.pool.take()) {
             Ok(connection) => connection,
             Err(error) => return leader.fail(self.cause(error)),
         };
@@ -159,10 +164,14 @@ impl SqliteStore {
     ) -> Vec<Result<(), Error>> {
         let results = match begun {
             Ok(transaction) => self.write(connection, transaction, batch),
+            Err(error) if lacks_room(&error, &self.reserve) => self.write_apart(connection, batch),
             Err(error) => vec![Err(error); batch.len()],
         };
         match self.files.check() {
-            Ok(()) => results,
+            Ok(()) => results
+                .into_iter()
+                .map(|it| it.map_err(|error| on_disk(error, self.reserve.disk())))
+                .collect(),
             Err(error) => vec![Err(error); batch.len()],
         }
     }
@@ -189,46 +198,65 @@ impl SqliteStore {
     ) -> Vec<Result<(), Error>> {
         match statement::write(together, batch) {
             Ok(results) => results,
-            Err(error) if batch.len() == 1 && !is_in_need(&error, batch[0]) => vec![Err(error)],
-            Err(_) => batch
-                .iter()
-                .map(|changes| self.write_alone(connection, changes))
-                .collect(),
+            Err(error) if batch.len() == 1 && !lacks_room(&error, &self.reserve) => {
+                vec![Err(error)]
+            }
+            Err(_) => self.write_apart(connection, batch),
         }
     }
 
-    fn write_alone(&self, connection: &Connection, changes: &[Change]) -> Result<(), Error> {
-        let attempt = || statement::write(self.begin(connection)?, &[changes]);
-        let results = if is_new(changes) {
-            // Again: one that was written just before this may have used it.
-            self.leave_room(changes)?;
-            attempt()?
-        } else {
-            self.in_need(attempt)?
+    /// Writes each of several commits in a transaction of its own.
+    fn write_apart(&self, connection: &Connection, batch: &[&[Change]]) -> Vec<Result<(), Error>> {
+        let write = |changes: &&[Change]| {
+            let attempt = || statement::write(self.begin(connection)?, &[*changes]);
+            let results = self.on_full_disk(changes, attempt)?;
+            results.into_iter().collect()
         };
-        results.into_iter().collect()
+        batch.iter().map(write).collect()
+    }
+
+    /// Does a part of a commit. One that brings nothing new may have the room that is kept, where it finds no other.
+    fn on_full_disk<T>(
+        &self,
+        changes: &[Change],
+        mut attempt: impl FnMut() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if !is_new(changes) {
+            return self.in_need(attempt);
+        }
+        // Again: one that was written just before this may have used it.
+        self.leave_room(changes)?;
+        attempt()
     }
 }
 
-/// Whether a commit brings something that was not there before. The room that is kept is not for that.
+/// Whether a commit brings something that was not there before, and more than a note. The room that is kept is not for
+/// that.
 fn is_new(changes: &[Change]) -> bool {
-    changes.iter().any(|it| it.expect() == Expectation::Absent)
+    let is_absent = |it: &Change| it.expect() == Expectation::Absent;
+    changes.iter().any(is_absent) && changes.iter().map(bytes).sum::<usize>() > NOTE_BYTES
 }
 
-/// Whether a commit failed for want of room that is kept for its like.
-fn is_in_need(error: &Error, changes: &[Change]) -> bool {
-    may_lack_room(error) && !is_new(changes)
+/// How long a change is as it is stored.
+fn bytes(change: &Change) -> usize {
+    match change {
+        Change::Put { key, value, .. } => key.len() + value.len(),
+        Change::Remove { .. } => 0,
+    }
 }
 
-/// Whether something may have failed for want of room. A quota SQLite tells as any failure to write, and a file that it
-/// could not make as one that cannot be opened.
-fn may_lack_room(error: &Error) -> bool {
+/// Whether something failed for want of room. A full disk SQLite tells by a name of its own, a quota as any failure to
+/// write, and that a file could not be made as one that cannot be opened: then whether there is room has to be seen.
+fn lacks_room(error: &Error, reserve: &Reserve) -> bool {
     match error {
-        Error::NoSpace(_) | Error::Unopened(_) => true,
-        Error::Other(cause) => cause
-            .downcast_ref::<SqlError>()
-            .and_then(SqlError::sqlite_error)
-            .is_some_and(|code| CANNOT_GROW.contains(&code.extended_code)),
+        Error::NoSpace(_) => true,
+        Error::Unopened(_) => reserve.is_missed(),
+        Error::Other(cause) => {
+            let code = cause
+                .downcast_ref::<SqlError>()
+                .and_then(SqlError::sqlite_error);
+            code.is_some_and(|it| CANNOT_GROW.contains(&it.extended_code)) && reserve.is_missed()
+        }
         _ => false,
     }
 }
@@ -277,7 +305,24 @@ impl Drop for SqliteStore {
     }
 }
 
-/// How SQLite says that a file takes no more for another reason than a full disk. The index of the log says it so for any.
+/// What an error is on this disk. Of one that can only be read SQLite says that a file cannot be opened, or not be
+/// written.
+fn on_disk(error: Error, disk: Disk) -> Error {
+    match error {
+        Error::Unopened(cause) if disk == Disk::ReadOnly => Error::ReadOnly(cause),
+        Error::Other(cause) if disk == Disk::ReadOnly && is_io(&cause) => Error::ReadOnly(cause),
+        other => other,
+    }
+}
+
+/// Whether SQLite says that the system failed to read or write.
+fn is_io(cause: &Cause) -> bool {
+    let error = cause.downcast_ref::<SqlError>();
+    error.and_then(SqlError::sqlite_error_code) == Some(ErrorCode::SystemIoFailure)
+}
+
+/// How SQLite says that a file takes no more for another reason than a full disk. The index of the log says it so for
+/// any.
 const CANNOT_GROW: [i32; 2] = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE];
 
 /// Whether this process may write files up to some size only.

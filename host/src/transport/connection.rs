@@ -135,9 +135,9 @@ impl Connection {
         }
     }
 
-    /// As [`Connection::send`] for each of these, in order, and drops `done` when all have been sent. On a thread that does
-    /// nothing else: a client that does not read holds up what is sent to it, and neither the other requests nor the look
-    /// after the tasks.
+    /// As [`Connection::send`] for each of these, in order, and drops `done` when all have been sent. On a thread that
+    /// does nothing else: a client that does not read holds up what is sent to it, and neither the other requests nor
+    /// the look after the tasks.
     pub(crate) async fn send_apart<T: Send + 'static>(
         self: &Arc<Self>,
         messages: Vec<String>,

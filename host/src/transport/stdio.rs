@@ -60,12 +60,9 @@ impl Streams {
     }
 }
 
-/// Where messages come from.
-type Input = Box<dyn io::BufRead + Send>;
-
 /// All that serving a client needs beside instances of the component: made while those are being loaded.
 pub struct Transport {
-    input: Lines<Input>,
+    input: Lines<Box<dyn io::BufRead + Send>>,
     output: Output,
     hung_up: oneshot::Receiver<()>,
     sender: Blocking,
@@ -80,7 +77,7 @@ impl Transport {
     /// Where the system refuses a thread or a timer.
     pub fn new(streams: Streams, options: Options) -> io::Result<Self> {
         let hung_up = watch_for_hangup(streams.input.try_clone()?)?;
-        let input: Input = Box::new(BufReader::new(Stream(streams.input)));
+        let input: Box<dyn io::BufRead + Send> = Box::new(BufReader::new(Stream(streams.input)));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -167,8 +164,8 @@ async fn hurry(connection: &Connection) {
     let _ = tokio::time::timeout(SHUTDOWN_GRACE, finish).await;
 }
 
-/// Resolves when the client has closed its end of our input and nothing gets on. Then no thread may ever come to read the
-/// end of the input, as all of them are stuck: in writing to a client that does not read, or in the store.
+/// Resolves when the client has closed its end of our input and nothing gets on. Then no thread may ever come to read
+/// the end of the input, as all of them are stuck: in writing to a client that does not read, or in the store.
 async fn hung_up_and_stuck(connection: &Connection, hung_up: oneshot::Receiver<()>) {
     if hung_up.await.is_err() {
         return std::future::pending().await;
@@ -176,8 +173,8 @@ async fn hung_up_and_stuck(connection: &Connection, hung_up: oneshot::Receiver<(
     stuck(connection, UNTAKEN_PATIENCE).await;
 }
 
-/// Resolves when a connection has not got on: for [`UNTAKEN_PATIENCE`] while replies wait for the client, for `grace` while
-/// anything else is waited for.
+/// Resolves when a connection has not got on: for [`UNTAKEN_PATIENCE`] while replies wait for the client, for `grace`
+/// while anything else is waited for.
 async fn stuck(connection: &Connection, grace: Duration) {
     let mut before = connection.progress();
     let mut since = Instant::now();
@@ -200,6 +197,9 @@ async fn stuck(connection: &Connection, grace: Duration) {
 
 /// Has a thread wait until the other end of `input` is closed, whether what came before has been read or not. A
 /// thread, since a reactor would wake us for each message, or cannot watch a file at all.
+///
+/// # Errors
+/// Where the system refuses the thread.
 fn watch_for_hangup(input: OwnedFd) -> io::Result<oneshot::Receiver<()>> {
     let (sender, hung_up) = oneshot::channel();
     std::thread::Builder::new()

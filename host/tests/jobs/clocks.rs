@@ -1,5 +1,5 @@
-//! A supervisor whose clocks show another time than those of whoever asked for the job, as in a container that has a time
-//! namespace of its own.
+//! A supervisor whose clocks show another time than those of whoever asked for the job, as in a container that has a
+//! time namespace of its own.
 #![cfg(target_os = "linux")]
 
 use std::process::Command;

@@ -1,10 +1,11 @@
 //! What becomes of jobs whose files cannot be written any more.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
 use backburner::jobs::{End, Jobs, Loss, StartError, State};
+use backburner::store::{Error, OpenError, SqliteStore};
 
 use crate::lab::{Lab, fresh_id, shell, wait_for_end};
 use crate::privilege::SmallDisk;
@@ -46,6 +47,45 @@ fn a_start_on_a_file_system_that_can_only_be_read_is_refused() {
         .start(id, &shell("true"))
         .expect("the id is still free");
     assert_eq!(lab.outcome(id).end, End::Exited { code: 0 });
+}
+
+#[test]
+fn a_start_on_a_file_system_without_inodes_says_what_lacks() {
+    let place = tempfile::tempdir().expect("there is room");
+    let place = place.path();
+    let Some(_disk) = SmallDisk::mount(place, "1m,nr_inodes=40") else {
+        return;
+    };
+    let lab = Lab::on(place);
+    let mut names = 0..1_000;
+    let full = names.find_map(|name| File::create(place.join(name.to_string())).err());
+    let full = full.expect("there are 40 at most");
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    let refused = lab.jobs.start(fresh_id(), &shell("true"));
+    let refused = refused.expect_err("it has no files");
+    assert!(matches!(refused, StartError::NoSpace), "{refused:?}");
+    let words = refused.to_string();
+    assert!(
+        words.contains("no inodes") && words.contains("df -i"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_store_on_a_file_system_that_can_only_be_read_says_so() {
+    let place = tempfile::tempdir().expect("there is room");
+    let place = place.path();
+    let Some(_disk) = SmallDisk::mount(place, "8m") else {
+        return;
+    };
+    let open = || SqliteStore::open(&place.join("store.sqlite"));
+    drop(open().expect("there is room"));
+    remount(place, "ro");
+    let refused = open().expect_err("it has to write its log");
+    let is_told = matches!(&refused, OpenError::Unusable { source, .. } if matches!(source, Error::ReadOnly(_)));
+    assert!(is_told, "{refused:?}");
+    remount(place, "rw");
+    open().expect("it can be written again");
 }
 
 /// Starts a job whose supervisor cannot write, and sees that it ends without executing the command. `mend` lets others

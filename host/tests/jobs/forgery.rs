@@ -1,5 +1,6 @@
-//! A job that writes its own end, or listens where its supervisor should. It runs as the same user, so not everything can
-//! be kept from it; but what it wrote is not told while its supervisor can say better, and it can always be stopped.
+//! A job that writes its own end, or listens where its supervisor should. It runs as the same user, so not everything
+//! can be kept from it; but what it wrote is not told while its supervisor can say better, and it can always be
+//! stopped.
 
 use std::fs;
 use std::path::PathBuf;

@@ -13,8 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::lab::{Lab, eventually, processes_of, runs, shell};
 
-/// With this variable the test program is such a process instead. It makes the file that this names when it has lost its
-/// main thread and said so.
+/// With this variable the test program is such a process instead. It makes the file that this names when it has lost
+/// its main thread and said so.
 const VARIABLE: &str = "BACKBURNER_TEST_HEADLESS";
 
 /// The test harness has no place for code on the main thread but the one before its `main`.

@@ -100,8 +100,8 @@ impl Lab {
         (id, self.outcome(id))
     }
 
-    /// As [`Lab::run`], and waits for the end of its supervisor too. That says that the job has ended a moment before it ends
-    /// itself; who finds it without an outcome then takes the files for damaged, as they are.
+    /// As [`Lab::run`], and waits for the end of its supervisor too. That says that the job has ended a moment before
+    /// it ends itself; who finds it without an outcome then takes the files for damaged, as they are.
     pub(crate) fn run_with_supervisor(&self, spec: &Spec) -> (Uuid, Outcome) {
         let (id, outcome) = self.run(spec);
         eventually("the supervisor has ended too", || {

@@ -1,4 +1,5 @@
-//! What only some users may do, so that a test that needs it may have to be left out. Shared with the tests of the whole.
+//! What only some users may do, so that a test that needs it may have to be left out. Shared with the tests of the
+//! whole.
 //!
 //! That is said past the captured output, and is no failure, since a CI may run in a container that may not mount
 //! anything, also as root. What fails for another reason is one where nothing is to be left out.
@@ -19,8 +20,9 @@ const REFUSALS: [&str; 5] = [
     "read-only",
 ];
 
-/// What `unshare` says beside that: the system has no space left for one more namespace where it is set to none, and an old
-/// kernel does not know an argument yet, or an old `unshare` not the clocks. Another program that says so was used wrongly.
+/// What `unshare` says beside that: the system has no space left for one more namespace where it is set to none, and an
+/// old kernel does not know an argument yet, or an old `unshare` not the clocks. Another program that says so was used
+/// wrongly.
 const NO_NAMESPACE: [&str; 3] = [
     "no space left",
     "invalid argument",

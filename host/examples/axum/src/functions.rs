@@ -1,16 +1,15 @@
 //! Jobs that are async functions of this program instead of processes.
 //!
 //! They end with the process, so they keep less than the interface promises: `Independence` does not hold, and neither
-//! do `Durability` and `Once` across a restart. With a store that ends at the same moment nobody is told anything wrong.
-//! A function that waits for nothing cannot be stopped, and what it spawned is not seen.
+//! do `Durability` and `Once` across a restart. With a store that ends at the same moment nobody is told anything
+//! wrong. A function that waits for nothing cannot be stopped, and what it spawned is not seen.
 //!
-//! **Knows** functions by name, or one for all commands. A function gets what a process would: arguments, variables and
-//! standard input. It has no directory, so a job that names one is refused, unless it is for the function of all commands,
-//! which may make of it what it likes. **Does not know** what functions do, nor how output is kept: that is in `output`.
+//! **Knows** how a future becomes a job, and how one is found by the name of its function. A function gets what a
+//! process would: arguments, variables and standard input. It has no directory, so a job that names one is refused.
+//! **Does not know** what functions do, nor how output is kept: that is in `output`.
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -33,16 +32,19 @@ pub(crate) type Function = fn(Output, Call) -> Running;
 /// What a function is given.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// The words behind its name; or all words, or `-c` and a line, for the function of all commands.
+    /// The words behind its name.
     pub(crate) arguments: Vec<String>,
-    /// Where the function of all commands is to work.
-    #[cfg_attr(not(test), expect(dead_code, reason = "functions by name have none"))]
-    pub(crate) directory: Option<String>,
     /// Its variables; it has none of the service's own, which are no business of who calls.
     pub(crate) variables: BTreeMap<String, String>,
     /// Its standard input.
     pub(crate) stdin: String,
 }
+
+/// What begins a job that is told where to write.
+pub(crate) type Begin = Box<dyn FnOnce(Output) -> Running + Send>;
+
+/// What makes of a spec what begins its job, or says why it cannot be carried out.
+type Find = dyn Fn(&Spec) -> Result<Begin, StartError> + Send + Sync;
 
 /// How long an answer may be, as the interface has it.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
@@ -50,39 +52,21 @@ const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// The exit status of a function that panicked, as a Rust program has it.
 const PANICKED: u8 = 101;
 
-/// Which function a command is.
-enum Functions {
-    /// That of its first word.
-    Named(BTreeMap<&'static str, Function>),
-    /// Always this one: a shell.
-    One(Function),
-}
-
-/// The functions that there are, and the jobs that run or ran them.
+/// What runs jobs, and the jobs that run or ran.
 pub(crate) struct FunctionJobs {
-    functions: Functions,
+    find: Box<Find>,
     jobs: Mutex<BTreeMap<Uuid, Arc<Job>>>,
     runtime: Handle,
 }
 
 impl FunctionJobs {
-    /// Jobs that run these functions on this runtime.
-    pub(crate) fn new(functions: BTreeMap<&'static str, Function>, runtime: Handle) -> Self {
-        Self::of(Functions::Named(functions), runtime)
-    }
-
-    /// Jobs that are all run by one function, which understands every command.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the service has a function by name")
-    )]
-    pub(crate) fn by_shell(shell: Function, runtime: Handle) -> Self {
-        Self::of(Functions::One(shell), runtime)
-    }
-
-    fn of(functions: Functions, runtime: Handle) -> Self {
+    /// Jobs that run what `find` finds, on this runtime.
+    pub(crate) fn new(
+        find: impl Fn(&Spec) -> Result<Begin, StartError> + Send + Sync + 'static,
+        runtime: Handle,
+    ) -> Self {
         Self {
-            functions,
+            find: Box::new(find),
             jobs: Mutex::default(),
             runtime,
         }
@@ -97,36 +81,36 @@ impl FunctionJobs {
         self.jobs().get(&id).cloned()
     }
 
-    /// The function that runs a job, and what it is given.
-    fn look_up(&self, spec: &Spec) -> Result<(Function, Call), StartError> {
-        if spec.interactive {
-            let why = "a function has no terminal; leave out `interactive`";
-            return Err(StartError::BadSpec(why.to_owned()));
-        }
-        let (function, arguments) = match &self.functions {
-            Functions::Named(functions) => named(functions, spec)?,
-            Functions::One(shell) => (*shell, for_shell(spec)?),
-        };
-        let call = Call {
-            arguments,
-            directory: spec.directory.clone(),
-            variables: spec.environment.iter().cloned().collect(),
-            stdin: spec.stdin.clone(),
-        };
-        Ok((function, call))
-    }
-
     /// Makes a job that is known from then on.
-    fn enter(&self, id: Uuid, spec: &Spec) -> Result<(Arc<Job>, Function, Call), StartError> {
+    fn enter(&self, id: Uuid, spec: &Spec) -> Result<(Arc<Job>, Begin), StartError> {
         let mut jobs = self.jobs();
         // First of all: whoever asks twice learns that, whatever else is wrong.
         if jobs.contains_key(&id) {
             return Err(StartError::AlreadyKnown);
         }
-        let (function, call) = self.look_up(spec)?;
+        if spec.interactive {
+            let why = "a function has no terminal; leave out `interactive`";
+            return Err(StartError::BadSpec(why.to_owned()));
+        }
+        let begin = (self.find)(spec)?;
         let job = Arc::new(Job::new(spec.output_limit_bytes));
         jobs.insert(id, Arc::clone(&job));
-        Ok((job, function, call))
+        Ok((job, begin))
+    }
+}
+
+/// Finds the function that a command names by its first word.
+pub(crate) fn by_name(
+    functions: BTreeMap<&'static str, Function>,
+) -> impl Fn(&Spec) -> Result<Begin, StartError> + Send + Sync {
+    move |spec| {
+        let (function, arguments) = named(&functions, spec)?;
+        let call = Call {
+            arguments,
+            variables: spec.environment.iter().cloned().collect(),
+            stdin: spec.stdin.clone(),
+        };
+        Ok(Box::new(move |output| function(output, call)))
     }
 }
 
@@ -156,23 +140,12 @@ fn named(
     Ok((*function, words.collect()))
 }
 
-/// What the function of all commands is given.
-fn for_shell(spec: &Spec) -> Result<Vec<String>, StartError> {
-    if let Some(directory) = spec.directory.as_ref().filter(|it| !Path::new(it).is_dir()) {
-        return Err(StartError::NoDirectory(directory.into()));
-    }
-    Ok(match &spec.command {
-        Command::Shell(line) => vec!["-c".to_owned(), line.clone()],
-        Command::Program(words) => words.clone(),
-    })
-}
-
 impl Jobs for FunctionJobs {
     fn start(&self, id: Uuid, spec: &Spec) -> Result<(), StartError> {
-        let (job, function, call) = self.enter(id, spec)?;
+        let (job, begin) = self.enter(id, spec)?;
         let output = Output::of(&job);
-        // The call is a part of it: a function may panic before it gives a future.
-        let running = async move { function(output, call).await };
+        // To begin is a part of it: a function may panic before it gives a future.
+        let running = async move { begin(output).await };
         self.runtime
             .spawn(accompany(Concluded(job), running, Limits::new(spec)));
         Ok(())

@@ -23,7 +23,25 @@ pub(crate) struct Job {
 }
 
 /// What a job asks, and who waits for the answer, by when it was asked.
-type Questions = BTreeMap<u64, (Question, oneshot::Sender<String>)>;
+type Questions = BTreeMap<u64, Asked>;
+
+/// A question, and who waits for the answer.
+type Asked = (Question, oneshot::Sender<String>);
+
+/// How many questions of a job may be open, as the interface has it.
+const QUESTIONS_MAX: usize = 32;
+
+/// How long what it asks may be, in bytes, as the interface has it.
+const FORM_BYTES_MAX: usize = 64 << 10;
+
+/// Why a function cannot ask.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// What it asks is longer than [`FORM_BYTES_MAX`].
+    TooLong,
+    /// It asks [`QUESTIONS_MAX`] other questions.
+    TooMany,
+}
 
 /// How many questions were ever asked here, of which keys are made: so that no two are the same.
 static ASKED: AtomicU64 = AtomicU64::new(0);
@@ -46,6 +64,15 @@ impl Job {
         self.questions
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn insert_question(&self, number: u64, asked: Asked) -> Result<(), AskError> {
+        let mut questions = self.questions();
+        if questions.len() >= QUESTIONS_MAX {
+            return Err(AskError::TooMany);
+        }
+        questions.insert(number, asked);
+        Ok(())
     }
 
     /// Answers a question that is open.
@@ -165,7 +192,13 @@ impl Output {
     }
 
     /// Asks a person something, and waits for the answer; both are JSON, as the interface has them.
-    pub(crate) async fn ask(&self, form: &str) -> String {
+    ///
+    /// # Errors
+    /// At once, where the interface allows no such question.
+    pub(crate) async fn ask(&self, form: &str) -> Result<String, AskError> {
+        if form.len() > FORM_BYTES_MAX {
+            return Err(AskError::TooLong);
+        }
         let (asker, answer) = oneshot::channel();
         let number = ASKED.fetch_add(1, Ordering::Relaxed);
         let question = Question {
@@ -173,14 +206,13 @@ impl Output {
             form: form.to_owned(),
             asked_at: now_ms(),
         };
-        self.0.questions().insert(number, (question, asker));
+        self.0.insert_question(number, (question, asker))?;
         let _open = Open {
             job: &self.0,
             number,
         };
-        answer
-            .await
-            .expect("whoever answers has the other end until then")
+        let answer = answer.await;
+        Ok(answer.expect("whoever answers has the other end until then"))
     }
 }
 

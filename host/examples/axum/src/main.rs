@@ -26,7 +26,7 @@ use backburner::{Principal, Server};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
-use crate::functions::{Call, Function, FunctionJobs, Output, Running};
+use crate::functions::{Call, Function, FunctionJobs, Output, Running, by_name};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -42,7 +42,7 @@ fn service() -> anyhow::Result<Router> {
     let functions = BTreeMap::from([("countdown", countdown as Function), ("launch", launch)]);
     let server = Server::builder()
         .store(MemoryStore::new())
-        .jobs(FunctionJobs::new(functions, Handle::current()))
+        .jobs(FunctionJobs::new(by_name(functions), Handle::current()))
         .build()?;
     let sweeper = server.clone();
     tokio::spawn(async move { sweeper.sweep_regularly().await });
@@ -59,8 +59,8 @@ async fn answer(State((server, caller)): State<(Server, Principal)>, body: Strin
     }
 }
 
-/// Counts down from its argument, or else from what it reads, a step each tenth of a second. The variable `LAST` is what
-/// it says then.
+/// Counts down from its argument, or else from what it reads, a step each tenth of a second. The variable `LAST` is
+/// what it says then.
 fn countdown(output: Output, call: Call) -> Running {
     Box::pin(async move {
         let from = call.arguments.first().unwrap_or(&call.stdin);
@@ -83,7 +83,8 @@ fn launch(output: Output, call: Call) -> Running {
     Box::pin(async move {
         let form = r#"{"message":"Launch?","requestedSchema":{"type":"object","properties":{}}}"#;
         // A whole service would read this as JSON; there are three answers.
-        if !output.ask(form).await.contains(r#""accept""#) {
+        let answer = output.ask(form).await;
+        if !answer.is_ok_and(|answer| answer.contains(r#""accept""#)) {
             output.line("nobody agreed");
             return End::Exited { code: 1 };
         }

@@ -155,6 +155,36 @@ fn a_name_may_have_a_blank_and_a_choice_a_comma() {
 }
 
 #[test]
+fn a_name_in_any_script_has_its_marks() {
+    for name in [
+        "nume\u{301}ro",
+        "e\u{323}\u{302}",
+        "किताब",
+        "क\u{94d}ष",
+        "ชื่อ",
+        "a\u{20dd}",
+        "\u{1b13}\u{1b44}",
+    ] {
+        assert!(is_name(name), "{name:?}");
+        right(&["--field", &format!("{name}:text")]);
+    }
+    for name in [
+        "\u{301}e",
+        " \u{301}e",
+        "a \u{301}",
+        "a-\u{301}",
+        "\u{93e}क",
+        "a\u{34f}",
+        "a\u{fe0f}",
+        "a\u{e0100}\u{301}",
+        "a\u{3164}",
+        "a\u{200d}",
+    ] {
+        assert!(!is_name(name), "{name:?}");
+    }
+}
+
+#[test]
 fn what_a_server_would_not_read_is_refused() {
     let long = format!("https://example.org/{}", "x".repeat(2000));
     form(&["--url", &long]).expect_err("it is too long");

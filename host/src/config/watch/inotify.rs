@@ -16,8 +16,8 @@ use rustix::io::Errno;
 use super::Change;
 use crate::config::chain::{Chain, chain};
 
-/// How often the way to a file may change while its directories are being watched. Whoever changes it more often is at it
-/// for ever.
+/// How often the way to a file may change while its directories are being watched. Whoever changes it more often is at
+/// it for ever.
 const TRIES: usize = 20;
 
 /// How much of what happened is read at once, in bytes: a few dozen events.
@@ -60,7 +60,8 @@ impl Watches {
                 Ok(()) | Err(_) => {}
             }
         }
-        // A file with several names, or one that is mounted here alone, is told of where it was written. It may be missing.
+        // A file with several names, or one that is mounted here alone, is told of where it was written. It may be
+        // missing.
         let of_file = WatchFlags::CLOSE_WRITE | WatchFlags::ATTRIB | WatchFlags::MASK_ADD;
         let _ = inotify::add_watch(&watches.inotify, path, of_file);
         Ok(watches)

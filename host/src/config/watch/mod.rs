@@ -14,9 +14,9 @@ use crate::limits::{CONFIG_SETTLED, CONFIG_UNSETTLED};
 
 /// Watches a path, from when it is made.
 ///
-/// On Linux the kernel tells of changes, and nothing is done until it does. Elsewhere, and where the kernel has no watch to
-/// give, the file is looked at once a second. The crate `notify` was not taken: it brings six others and a thread with a
-/// queue, watches no chain of links, and its parts for other systems could not be tried here either.
+/// On Linux the kernel tells of changes, and nothing is done until it does. Elsewhere, and where the kernel has no
+/// watch to give, the file is looked at once a second. The crate `notify` was not taken: it brings six others and a
+/// thread with a queue, watches no chain of links, and its parts for other systems could not be tried here either.
 pub(super) struct Watch {
     means: Means,
     /// Why nobody tells of changes, where somebody could.
@@ -34,8 +34,8 @@ enum Means {
 enum Change {
     /// Something was finished: a file was closed after it was written, or something got its name.
     Settled,
-    /// Something was begun, or taken away: a file was created and is likely being written, or it was deleted and is likely
-    /// about to be replaced.
+    /// Something was begun, or taken away: a file was created and is likely being written, or it was deleted and is
+    /// likely about to be replaced.
     Unsettled,
 }
 

@@ -85,8 +85,8 @@ pub(crate) fn usage(dir: &Dir) -> io::Result<Usage> {
     })
 }
 
-/// Makes all output survive a power failure. Gives how many bytes of it may not. Those that the disk refused can still be read
-/// for now; those whose file somebody has closed or changed cannot.
+/// Makes all output survive a power failure. Gives how many bytes of it may not. Those that the disk refused can still
+/// be read for now; those whose file somebody has closed or changed cannot.
 pub(crate) fn sync(dir: &Dir) -> io::Result<u64> {
     let mut refused_bytes = 0;
     for segment in list(dir)? {

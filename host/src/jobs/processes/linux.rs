@@ -47,8 +47,8 @@ pub(crate) fn newest() -> io::Result<Option<i32>> {
     Ok(None)
 }
 
-/// In which of the spaces that have process ids of their own this process is, such as that of a container, by the number
-/// that nobody else has as long as it lives; `None` where the system does not say.
+/// In which of the spaces that have process ids of their own this process is, such as that of a container, by the
+/// number that nobody else has as long as it lives; `None` where the system does not say.
 pub(crate) fn namespace() -> Option<u64> {
     let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?;
     Some(namespace.ino())
@@ -195,8 +195,8 @@ pub(crate) fn command_line(seen: &Seen) -> String {
     text.trim_end().chars().take(COMMAND_LINE_CHARS).collect()
 }
 
-/// The first bytes of one of the files that show a process's memory: none where it has none, since it is about to end or
-/// to execute another program; `None` where it has ended, or is another user's.
+/// The first bytes of one of the files that show a process's memory: none where it has none, since it is about to end
+/// or to execute another program; `None` where it has ended, or is another user's.
 fn memory_of(seen: &Seen, name: &str, limit_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let process = PathBuf::from(format!("/proc/{}", seen.pid));
     if seen.stage != Stage::Headless {

@@ -5,13 +5,14 @@
 //!
 //! Why nothing is missed: take the newest number before the table is read. A process that lives when it has been read
 //! and was there before has been met in it. Any other one has a greater number, and so have all that are started later.
-//! So look at these in their order, and again at those that came meanwhile, until there are none. Whoever is not found so
-//! was not there yet at its turn, or not any more. Not yet: then the process that was starting it lived, which had its
-//! own turn before, in the table or by its smaller number, and was found. Not any more: then what it has started can be
-//! seen and has a greater number, and its turn comes. So when no number is new, nothing lives that was not found.
+//! So look at these in their order, and again at those that came meanwhile, until there are none. Whoever is not found
+//! so was not there yet at its turn, or not any more. Not yet: then the process that was starting it lived, which had
+//! its own turn before, in the table or by its smaller number, and was found. Not any more: then what it has started
+//! can be seen and has a greater number, and its turn comes. So when no number is new, nothing lives that was not
+//! found.
 //!
-//! Two things are left out. A process shows no environment while it executes another program: it is looked at again, but
-//! not for ever. And where the numbers begin anew nothing follows from their order.
+//! Two things are left out. A process shows no environment while it executes another program: it is looked at again,
+//! but not for ever. And where the numbers begin anew nothing follows from their order.
 
 use std::io;
 

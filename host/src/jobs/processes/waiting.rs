@@ -1,8 +1,8 @@
 //! Linux: what the processes of a job wait for, by the system calls that their threads are in.
 //!
-//! `/proc/PID/task/TID/syscall` has a call's number and arguments as long as a thread sleeps in it. The kernel shows it to
-//! who may trace the process: its supervisor, unless it runs as somebody else, or a security module forbids it. Nothing is
-//! stopped or slowed down.
+//! `/proc/PID/task/TID/syscall` has a call's number and arguments as long as a thread sleeps in it. The kernel shows it
+//! to who may trace the process: its supervisor, unless it runs as somebody else, or a security module forbids it.
+//! Nothing is stopped or slowed down.
 //!
 //! *Source:* proc_pid_syscall(5), proc_pid_fdinfo(5); the kernel's `fs/proc/base.c`, `proc_pid_syscall`.
 

@@ -1,5 +1,5 @@
-//! What a job waits for at its terminal, and the line that is to be typed there: kept in a file, or, where it is secret, told
-//! to the supervisor alone.
+//! What a job waits for at its terminal, and the line that is to be typed there: kept in a file, or, where it is
+//! secret, told to the supervisor alone.
 
 use std::io::{self, ErrorKind};
 
@@ -22,8 +22,8 @@ pub(in crate::jobs) fn prompt(job: &Dir) -> io::Result<Option<Prompt>> {
     }
 }
 
-/// Has a line typed into the terminal of the job in this directory, `None` for the end of the file; power-safe on return.
-/// What it does not wait for, and what is hidden, is left as it is.
+/// Has a line typed into the terminal of the job in this directory, `None` for the end of the file; power-safe on
+/// return. What it does not wait for, and what is hidden, is left as it is.
 ///
 /// # Errors
 /// Where the line cannot be kept; then the prompt is open.
@@ -72,8 +72,8 @@ pub(in crate::jobs) fn hidden_prompt(job: &Dir) -> io::Result<Option<HiddenPromp
 /// What is told in the place of a secret for the end of the file: no line has it, and it has no end of line.
 pub(super) const NO_SECRET: &[u8] = b"\x04";
 
-/// Tells the job in this directory a secret, `None` for the end of the file: by its supervisor's FIFO, so that it is in no
-/// file. Whether anybody listened.
+/// Tells the job in this directory a secret, `None` for the end of the file: by its supervisor's FIFO, so that it is in
+/// no file. Whether anybody listened.
 ///
 /// # Errors
 /// Where it is no line of at most 511 bytes, or cannot be told.

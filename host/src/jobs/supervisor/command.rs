@@ -85,8 +85,8 @@ pub(super) fn spawn(id: Uuid, mut spec: Spec) -> Result<Spawned, String> {
     })
 }
 
-/// What a terminal is called that the job has not named: one whose programs leave out colours and do not move the cursor,
-/// since what they write is read as text.
+/// What a terminal is called that the job has not named: one whose programs leave out colours and do not move the
+/// cursor, since what they write is read as text.
 const PLAIN_TERMINAL: &str = "dumb";
 
 fn by_pipes(stdin: String) -> io::Result<Connection> {
@@ -114,8 +114,8 @@ fn by_terminal(stdin: String) -> io::Result<Connection> {
 /// The variable with the directories in which programs are looked for.
 const PATH: &str = "PATH";
 
-/// The search path that a job inherits, with this program, as what asks or reports calls it by its name; `None` where it
-/// already is in the one that there is, and where there is none: a shell has a path of its own then.
+/// The search path that a job inherits, with this program, as what asks or reports calls it by its name; `None` where
+/// it already is in the one that there is, and where there is none: a shell has a path of its own then.
 fn path_to_this_program() -> Option<OsString> {
     let own = std::env::current_exe().ok()?;
     let (directory, name) = (own.parent()?, own.file_name()?);
@@ -128,8 +128,8 @@ fn path_to_this_program() -> Option<OsString> {
     std::env::join_paths(places).ok()
 }
 
-/// Our end of a pipe for the job's input, which does not block, and what the job reads. All that may fail is done before
-/// there is a command that runs.
+/// Our end of a pipe for the job's input, which does not block, and what the job reads. All that may fail is done
+/// before there is a command that runs.
 fn feeding(stdin: &str) -> io::Result<(Option<OwnedFd>, Stdio)> {
     if stdin.is_empty() {
         return Ok((None, Stdio::null()));

@@ -1,9 +1,9 @@
 //! What a job waits for at its terminal, told as its prompt, and the answer, typed.
 //!
-//! Looks at the job only when it has written nothing for a while: module `lookout`. Where the system shows what processes wait
-//! for, that decides; elsewhere a line that stays unfinished is taken for a prompt. What the job waits for is told as long as
-//! it does. What somebody answers is typed only where a look at that moment finds the same wait again: nothing is
-//! ever typed that was meant for another prompt.
+//! Looks at the job only when it has written nothing for a while: module `lookout`. Where the system shows what
+//! processes wait for, that decides; elsewhere a line that stays unfinished is taken for a prompt. What the job waits
+//! for is told as long as it does. What somebody answers is typed only where a look at that moment finds the same wait
+//! again: nothing is ever typed that was meant for another prompt.
 //!
 //! A secret comes by a FIFO, is in no file, and is typed without being shown, so that it is not in the output either.
 
@@ -29,8 +29,8 @@ pub(super) struct Console {
     see: fn(Device) -> Seen,
     /// What is told now.
     told: Option<(Wait, Asker)>,
-    /// Whether somebody has declined, and the job has written nothing since: whoever takes no end for an answer would be
-    /// asked for ever.
+    /// Whether somebody has declined, and the job has written nothing since: whoever takes no end for an answer would
+    /// be asked for ever.
     was_declined: bool,
 }
 
@@ -118,8 +118,8 @@ impl Console {
         })
     }
 
-    /// What somebody has answered; `None` where nobody has. Of one that was damaged there is nothing to type, and what the
-    /// job waits for is told anew.
+    /// What somebody has answered; `None` where nobody has. Of one that was damaged there is nothing to type, and what
+    /// the job waits for is told anew.
     pub(super) fn answer(&self) -> Option<Option<Entered>> {
         let (wait, asker) = self.told.as_ref()?;
         let entered = if wait.is_hidden() {
@@ -140,8 +140,8 @@ impl Console {
         told.is_some() && self.wait(now_ms).as_ref() == told
     }
 
-    /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more by
-    /// then.
+    /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more
+    /// by then.
     pub(super) fn finish(&mut self, entered: Option<Entered>, now_ms: u64) {
         let Some((wait, _asker)) = self.told.take() else {
             return;

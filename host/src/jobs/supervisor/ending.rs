@@ -19,8 +19,8 @@ pub(super) fn end(status: ExitStatus) -> End {
     }
 }
 
-/// A signal's name, also of the two that few systems have; one that has none, such as a real-time signal, is called `SIG`
-/// and its number.
+/// A signal's name, also of the two that few systems have; one that has none, such as a real-time signal, is called
+/// `SIG` and its number.
 pub(crate) fn signal_name(number: i32) -> String {
     match number {
         #[cfg(target_os = "linux")]

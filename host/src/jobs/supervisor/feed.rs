@@ -1,5 +1,5 @@
-//! What the job is given to read: written as fast as it reads it. A pipe is closed then; a terminal stays, and more may be
-//! typed into it.
+//! What the job is given to read: written as fast as it reads it. A pipe is closed then; a terminal stays, and more may
+//! be typed into it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 

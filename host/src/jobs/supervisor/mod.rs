@@ -12,8 +12,8 @@
 //! A process that may not be signalled, since it runs as somebody else, is waited for. A server that runs in a
 //! job, and what that server starts, descends from the job and ends with it.
 //!
-//! An interactive job has a terminal in the place of pipes: module `terminal`. What it waits for there is told, and what
-//! somebody answers is typed: module `console`.
+//! An interactive job has a terminal in the place of pipes: module `terminal`. What it waits for there is told, and
+//! what somebody answers is typed: module `console`.
 //!
 //! Output is recorded in the order in which it was written, across both streams: module `streams` says how, and
 //! how exactly.
@@ -61,8 +61,8 @@ use super::{clock, files, processes};
 /// itself with it, and what is left of a lost job is found by it.
 pub const TASK_VARIABLE: &str = "BACKBURNER_TASK_ID";
 
-/// The first argument of a program that is to accompany a job. The second one is the job's id, and there is no third: by
-/// this a supervisor is found whose job's files were deleted.
+/// The first argument of a program that is to accompany a job. The second one is the job's id, and there is no third:
+/// by this a supervisor is found whose job's files were deleted.
 pub const SUPERVISE: &str = "supervise";
 
 /// Accompanies the job whose directory is the working directory and whose id is `id`.
@@ -136,8 +136,8 @@ fn accompany(id: Uuid) -> ExitCode {
     }
 }
 
-/// Executes the command, stays with it, and returns when its outcome is on disk. `alive` is what shows that this process
-/// lives; it is closed when that is so, and else with the process.
+/// Executes the command, stays with it, and returns when its outcome is on disk. `alive` is what shows that this
+/// process lives; it is closed when that is so, and else with the process.
 fn carry_out(id: Uuid, directory: &JobDirectory, alive: ManuallyDrop<OwnedFd>) -> io::Result<()> {
     // Both before the first look for a request to stop, so that a later one is noticed.
     let signals = Signals::install()?;
@@ -187,9 +187,9 @@ fn carry_out(id: Uuid, directory: &JobDirectory, alive: ManuallyDrop<OwnedFd>) -
     Ok(())
 }
 
-/// Closes what others know this process by: `alive` before `control`. A server that sees `alive` held and nobody who reads
-/// `control` takes the files for changed, and not this process for one that is about to end; the system closes them in no
-/// order that can be relied on.
+/// Closes what others know this process by: `alive` before `control`. A server that sees `alive` held and nobody who
+/// reads `control` takes the files for changed, and not this process for one that is about to end; the system closes
+/// them in no order that can be relied on.
 fn leave(post: Post<'_>, alive: ManuallyDrop<OwnedFd>) {
     drop(ManuallyDrop::into_inner(alive));
     drop(post);
@@ -249,8 +249,8 @@ fn record_started(post: &Post<'_>, command: &Spawned) {
     let _unrecorded = post.directory.record_started(&started);
 }
 
-/// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again, for as long as it may
-/// succeed.
+/// Writes the outcome, whatever it takes: room is made from output, and what fails is tried again, for as long as it
+/// may succeed.
 fn conclude(
     post: &mut Post<'_>,
     mut outcome: Outcome,
@@ -279,8 +279,8 @@ fn conclude(
     }
 }
 
-/// Waits until an outcome that failed like this is to be tried again. Where the job has closed its directory, or that of all
-/// jobs, it is open then.
+/// Waits until an outcome that failed like this is to be tried again. Where the job has closed its directory, or that
+/// of all jobs, it is open then.
 fn await_help(dir: &JobDirectory, error: &io::Error) {
     if error.kind() == io::ErrorKind::PermissionDenied {
         files::open_up_with_parent(dir.dir());
@@ -322,8 +322,8 @@ fn detach() -> io::Result<ManuallyDrop<OwnedFd>> {
     rustix::process::setsid()?;
     native::reset_signals();
     native::close_inherited();
-    // Held to the end of the process, whatever fails: only after an outcome may the job count as ended, and one that fails
-    // has ended when it has said why and cannot be found any more.
+    // Held to the end of the process, whatever fails: only after an outcome may the job count as ended, and one that
+    // fails has ended when it has said why and cannot be found any more.
     let alive = ManuallyDrop::new(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;

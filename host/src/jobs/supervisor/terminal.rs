@@ -1,8 +1,8 @@
 //! A terminal for the command: a pair of descriptors, of which the command has one and the supervisor the other.
 //!
-//! The supervisor keeps the command's end open too. So its own end does not hang up while the command lives, whatever that
-//! closes and opens again, and what the job has set can be looked at on every system. When the command ends, which leads
-//! the terminal's session, the system hangs it up for what the command left.
+//! The supervisor keeps the command's end open too. So its own end does not hang up while the command lives, whatever
+//! that closes and opens again, and what the job has set can be looked at on every system. When the command ends, which
+//! leads the terminal's session, the system hangs it up for what the command left.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -101,8 +101,8 @@ impl Terminal {
         }
     }
 
-    /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person is
-    /// asked for, and the terminal would act on it.
+    /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person
+    /// is asked for, and the terminal would act on it.
     pub(super) fn type_line(&self, line: &str) {
         let blank = |it: char| if it.is_control() { ' ' } else { it };
         let mut text: String = line.chars().map(blank).collect();
@@ -113,8 +113,8 @@ impl Terminal {
         self.write(text.as_bytes());
     }
 
-    /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's output.
-    /// Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
+    /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's
+    /// output. Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
     pub(super) fn type_secret(&self, line: &str) {
         let Ok(before) = tcgetattr(&self.theirs) else {
             return;
@@ -127,8 +127,8 @@ impl Terminal {
             return;
         }
         self.type_line(line);
-        // Whoever asks for what can be read makes the system take what was typed, as long as nothing is shown: by itself it
-        // does that later.
+        // Whoever asks for what can be read makes the system take what was typed, as long as nothing is shown: by
+        // itself it does that later.
         let mut end = [PollFd::new(&self.theirs, PollFlags::IN)];
         let _ready = poll(&mut end, Some(&Timespec::default()));
         // What the program has set meanwhile stays.
@@ -152,8 +152,8 @@ impl Terminal {
         self.write(&[code]);
     }
 
-    /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for something
-    /// else. It takes far more than a line where somebody waits for one.
+    /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for
+    /// something else. It takes far more than a line where somebody waits for one.
     fn write(&self, mut text: &[u8]) {
         while !text.is_empty() {
             match rustix::io::write(&self.ours, text) {

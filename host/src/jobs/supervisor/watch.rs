@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::super::clock;
 use super::super::directory::JobDirectory;
-use super::super::limits::{ANSWER_LOOKS, ANSWER_PAUSE, DRAIN_ROUNDS};
+use super::super::limits::{
+    ANSWER_LOOKS, ANSWER_PAUSE, DRAIN_ROUNDS, GROUP_LOOK_MS, UNHEARD_LOOK_MS,
+};
 use super::super::model::{Process, StopCause};
 use super::super::output::Recorder;
 use super::command::Spawned;
@@ -93,8 +96,8 @@ impl<'a, 'b> Watch<'a, 'b> {
                     return self.over();
                 }
             }
-            // Whatever woke this: where memory is short a signal may leave nothing behind, and elsewhere than on Linux none
-            // tells that the last of the group has ended. What has ended comes before a deadline.
+            // Whatever woke this: where memory is short a signal may leave nothing behind, and elsewhere than on Linux
+            // none tells that the last of the group has ended. What has ended comes before a deadline.
             if self.reap() == Left::Nothing {
                 return self.over();
             }
@@ -124,13 +127,11 @@ impl<'a, 'b> Watch<'a, 'b> {
     /// Waits for the next thing to happen, and gives what did; nothing where a deadline has come.
     fn wait(&self) -> Vec<Source> {
         let (sources, mut fds): (Vec<Source>, Vec<PollFd<'_>>) = self.sources().into_iter().unzip();
-        let timeout = self.timeout_ms().map(|ms| Timespec {
-            tv_sec: i64::try_from(ms / 1000).unwrap_or(i64::MAX),
-            tv_nsec: i64::try_from(ms % 1000 * 1_000_000).unwrap_or(0),
-        });
+        let timeout = Duration::from_millis(self.timeout_ms());
+        let timeout = Timespec::try_from(timeout).expect("it is seconds at most");
         // A failure is a signal, whose descriptor is readable at the next turn, or a lack of memory for
         // the kernel, which can only be tried again.
-        let _changed = poll(&mut fds, timeout.as_ref());
+        let _changed = poll(&mut fds, Some(&timeout));
         let ready = sources
             .into_iter()
             .zip(fds)
@@ -159,25 +160,21 @@ impl<'a, 'b> Watch<'a, 'b> {
     }
 
     /// How long nothing has to be done, if nothing happens.
-    fn timeout_ms(&self) -> Option<u64> {
+    fn timeout_ms(&self) -> u64 {
         if self.rest == Rest::More {
-            return Some(0);
+            return 0;
         }
+        // Nothing tells elsewhere than on Linux when the last of a process group ends.
+        let look_ms = if cfg!(not(target_os = "linux")) && self.family.status().is_some() {
+            GROUP_LOOK_MS
+        } else {
+            UNHEARD_LOOK_MS
+        };
         let look_at_ms = self.console.as_ref().and_then(Console::look_at_ms);
-        let deadline = self
-            .life
-            .wake_at_ms()
-            .into_iter()
-            .chain(look_at_ms)
-            .min()
-            .map(|at_ms| at_ms.saturating_sub(clock::monotonic_ms()));
-        #[cfg(not(target_os = "linux"))]
-        if self.family.status().is_some() {
-            // Nothing tells when the last of a process group ends.
-            let look = super::super::limits::GROUP_LOOK_MS;
-            return Some(deadline.map_or(look, |ms| ms.min(look)));
-        }
-        deadline
+        let deadlines = self.life.wake_at_ms().into_iter().chain(look_at_ms);
+        let now_ms = clock::monotonic_ms();
+        let left_ms = deadlines.map(|at_ms| at_ms.saturating_sub(now_ms));
+        left_ms.chain([look_ms]).min().unwrap_or(look_ms)
     }
 
     fn handle(&mut self, source: Source) -> Left {
@@ -231,8 +228,8 @@ impl<'a, 'b> Watch<'a, 'b> {
         let Some(entered) = self.console.as_ref().and_then(Console::answer) else {
             return;
         };
-        // Who watches its terminal with a timeout is sometimes between two calls, and what a person typed is not thrown away
-        // for that.
+        // Who watches its terminal with a timeout is sometimes between two calls, and what a person typed is not thrown
+        // away for that.
         let is_wanted = (0..ANSWER_LOOKS).any(|look| {
             if look > 0 {
                 std::thread::sleep(ANSWER_PAUSE);
@@ -315,3 +312,6 @@ fn drain(fd: BorrowedFd<'_>) {
     let mut bytes = [0_u8; 64];
     while rustix::io::read(fd, &mut bytes).is_ok_and(|taken| taken == bytes.len()) {}
 }
+
+#[cfg(test)]
+mod tests;

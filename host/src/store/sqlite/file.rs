@@ -1,7 +1,7 @@
 //! The files themselves, before SQLite opens them: ours, private, and certain to be found again.
 //!
-//! Looks at names, and changes nothing before it has seen what is there: SQLite follows links, and gives the files beside
-//! the database the mode and the owner of that one.
+//! Looks at names, and changes nothing before it has seen what is there: SQLite follows links, and gives the files
+//! beside the database the mode and the owner of that one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -91,8 +91,8 @@ pub(crate) fn can_be_store(file: &Path) -> io::Result<bool> {
     Ok(begin.is_empty() || begin == MAGIC)
 }
 
-/// Whether a store was ever begun: its tables are in the database, or in the log beside it. What cannot be looked at counts
-/// as begun.
+/// Whether a store was ever begun: its tables are in the database, or in the log beside it. What cannot be looked at
+/// counts as begun.
 pub(crate) fn is_begun(database: &Path) -> bool {
     let bytes = |path: &Path| match look(path) {
         Ok(None) => 0,
@@ -116,7 +116,8 @@ fn is_own_file(found: &Metadata) -> bool {
     found.is_file() && found.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Creates a file, or corrects the mode of the one that is there; false, and nothing is changed, where that is no store.
+/// Creates a file, or corrects the mode of the one that is there; false, and nothing is changed, where that is no
+/// store.
 fn make_private(path: &Path) -> io::Result<bool> {
     // A link that leads nowhere is there too, for this.
     match OpenOptions::new()

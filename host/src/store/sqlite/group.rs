@@ -3,8 +3,9 @@
 //! Knows no SQL. The first to come leads: it writes its own commit and those that came meanwhile. Whoever
 //! comes while it writes waits; when it is done, one of them leads the rest.
 //!
-//! Who waits here keeps a thread from everything else. So that not all of them wait for a process that stands still with
-//! the lock, or for a disk that does, a few do, for as long as they may, and whoever comes beyond them gives up earlier.
+//! Who waits here keeps a thread from everything else. So that not all of them wait for a process that stands still
+//! with the lock, or for a disk that does, a few do, for as long as they may, and whoever comes beyond them gives up
+//! earlier.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -332,7 +333,8 @@ mod tests {
         }
     }
 
-    /// Has as many commits wait as are patient, beside the leader's, and gives what becomes of them when the leader ends.
+    /// Has as many commits wait as are patient, beside the leader's, and gives what becomes of them when the leader
+    /// ends.
     fn with_crowd(group: &Group, meanwhile: impl FnOnce(Leader<'_>)) -> Vec<Result<(), Error>> {
         let leader = lead(group, "leader");
         thread::scope(|scope| {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::super::limits::{BUSY_TIMEOUT, LOOK_EVERY};
 
 thread_local! {
-    /// How long this thread waits before SQLite gives up. It is told each number of attempts, and nothing of its connection.
+    /// How long this thread waits before SQLite gives up. It is told each number of attempts, and nothing of its
+    /// connection.
     static LIMIT: Cell<Duration> = const { Cell::new(BUSY_TIMEOUT) };
 }
 
@@ -20,8 +21,8 @@ pub(super) fn wait_for_lock(attempts: i32) -> bool {
     true
 }
 
-/// Does what may have to wait for a lock, so that it fails after [`LOOK_EVERY`] already: for a caller that looks who has the
-/// lock, and then tries again.
+/// Does what may have to wait for a lock, so that it fails after [`LOOK_EVERY`] already: for a caller that looks who
+/// has the lock, and then tries again.
 pub(super) fn until_next_look<T>(attempt: impl FnOnce() -> T) -> T {
     /// Puts the limit back, also where the attempt panics.
     struct Shorter;

@@ -138,8 +138,8 @@ fn open(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_handler(Some(wait_for_lock))?;
-    // `fullfsync` is for macOS, where a plain `fsync` leaves the data in the disk's own cache. `secure_delete` is for what
-    // people pass to commands, which is not to lie in free pages when its task is gone.
+    // `fullfsync` is for macOS, where a plain `fsync` leaves the data in the disk's own cache. `secure_delete` is for
+    // what people pass to commands, which is not to lie in free pages when its task is gone.
     connection.execute_batch(&format!(
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; \
          PRAGMA cache_size = -{CACHE_KIB}; PRAGMA cell_size_check = ON; \

@@ -1,19 +1,32 @@
 //! Room on the disk that is kept for the store, so that a full disk keeps neither it from being opened nor a task from
 //! coming to its end.
 //!
-//! Knows a file that takes room, and nothing of what needs it. Where it goes, whoever else fills the disk may be faster;
-//! so what is new is taken in only while it is there. Between processes that is as certain as a look is.
+//! Knows a file that takes room, and nothing of what needs it. Where it goes, whoever else fills the disk may be
+//! faster; so what is new is taken in only while it is there. Between processes that is as certain as a look is.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use rustix::process::{Resource, getrlimit};
+use rustix::fs::{OFlags, StatVfs, StatVfsMountFlags};
+use rustix::process::{Resource, Uid, geteuid, getrlimit};
 
 use super::super::limits::RESERVE_BYTES;
 use super::file::{MODE, RESERVE, beside, directory_of, look};
+use crate::file::is_disk_full;
+
+/// What is added to its name while it is tried whether there is room for another one.
+const ANOTHER: &str = "-another";
+
+/// Whether a disk can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Disk {
+    /// It can, or nobody can tell.
+    Writable,
+    /// It can only be read, perhaps by now.
+    ReadOnly,
+}
 
 /// The room that is kept beside a store.
 #[derive(Debug)]
@@ -54,7 +67,7 @@ impl Reserve {
             return Err(ErrorKind::FileTooLarge.into());
         }
         let disk = rustix::fs::statvfs(directory_of(&self.path))?;
-        if disk.f_bavail.saturating_mul(disk.f_frsize) < bytes().saturating_sub(taken_bytes) {
+        if free_bytes(&disk, geteuid()) < bytes().saturating_sub(taken_bytes) {
             return Err(ErrorKind::StorageFull.into());
         }
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -84,10 +97,40 @@ impl Reserve {
         }
     }
 
+    /// Whether the disk has no room for as much once more, or for one more file: what failed may have failed for that.
+    /// Tried out, since nobody can tell what a quota leaves.
+    pub(super) fn is_missed(&self) -> bool {
+        let another = Self {
+            path: beside(&self.path, ANOTHER),
+        };
+        let taken = another.take(0);
+        another.give_up();
+        taken.is_err_and(|error| is_disk_full(&error))
+    }
+
+    /// The disk that the store is on.
+    pub(super) fn disk(&self) -> Disk {
+        let found = rustix::fs::statvfs(directory_of(&self.path));
+        match found.map(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY)) {
+            Ok(true) => Disk::ReadOnly,
+            Ok(false) | Err(_) => Disk::Writable,
+        }
+    }
+
     /// Gives the room back to the disk; whether there was any.
     pub(super) fn give_up(&self) -> bool {
         fs::remove_file(&self.path).is_ok()
     }
+}
+
+/// How much of a disk this user may still take. Some of it is for root alone.
+fn free_bytes(disk: &StatVfs, user: Uid) -> u64 {
+    let blocks = if user.is_root() {
+        disk.f_bfree
+    } else {
+        disk.f_bavail
+    };
+    blocks.saturating_mul(disk.f_frsize)
 }
 
 fn bytes() -> u64 {
@@ -150,6 +193,26 @@ mod tests {
         fs::write(&reserve.path, &longer).expect("there is room");
         reserve.keep().expect("it is kept already");
         assert!(fs::read(&reserve.path).expect("it is there") == longer);
+    }
+
+    #[test]
+    fn room_is_not_missed_where_there_is_some() {
+        let (directory, reserve) = reserve();
+        reserve.keep().expect("there is room");
+        assert!(!reserve.is_missed());
+        // Where no file can be made at all, that is not for want of room.
+        let gone = Reserve::of(&directory.path().join("gone/store.sqlite"));
+        assert!(!gone.is_missed());
+        let left = fs::read_dir(directory.path()).expect("it is there");
+        assert_eq!(left.count(), 1, "only what is kept");
+    }
+
+    #[test]
+    fn what_is_free_for_root_alone_counts_for_root_alone() {
+        let mut disk = rustix::fs::statvfs("/").expect("it is there");
+        (disk.f_bavail, disk.f_bfree, disk.f_frsize) = (1, 3, 4096);
+        assert_eq!(free_bytes(&disk, Uid::ROOT), 3 * 4096);
+        assert_eq!(free_bytes(&disk, Uid::from_raw(1000)), 4096);
     }
 
     #[test]

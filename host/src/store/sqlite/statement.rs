@@ -47,12 +47,12 @@ pub(super) fn scan(connection: &Connection, range: &Range, page: &mut Page) -> R
     Ok(())
 }
 
-/// Begins to write: from here on, no other connection can. `stopped_writer` is the process that has the lock to write, where
-/// it stands still; it is asked for once in a while.
+/// Begins to write: from here on, no other connection can. `stopped_writer` is the process that has the lock to write,
+/// where it stands still; it is asked for once in a while.
 ///
 /// # Errors
-/// [`Error::Busy`] where another process holds the lock for longer than `patience`, [`Error::Stopped`] where it will not let
-/// go.
+/// [`Error::Busy`] where another process holds the lock for longer than `patience`, [`Error::Stopped`] where it will
+/// not let go.
 pub(super) fn begin(
     connection: &Connection,
     patience: Duration,

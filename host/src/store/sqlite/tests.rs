@@ -116,6 +116,113 @@ fn on_a_full_disk_a_commit_that_fits_succeeds_beside_one_that_does_not() {
     assert!(matches!(results[1], Err(Error::NoSpace(_))), "{results:?}");
 }
 
+/// What SQLite says.
+fn sqlite_error(code: i32) -> Error {
+    SqlError::SqliteFailure(ffi::Error::new(code), None).into()
+}
+
+/// A store whose reserve is kept, and what brings something new and what does not.
+fn store_with_reserve() -> (tempfile::TempDir, SqliteStore, [Change; 2]) {
+    let (directory, store) = store();
+    store.reserve.keep().expect("there is room");
+    let new = Change::Put {
+        key: "new".to_owned(),
+        value: "v".repeat(NOTE_BYTES),
+        expect: Expectation::Absent,
+    };
+    (directory, store, [new, set("old", "1")])
+}
+
+fn has_reserve(directory: &tempfile::TempDir) -> bool {
+    directory.path().join("store.sqlite-reserve").exists()
+}
+
+#[test]
+fn the_reserve_is_for_what_brings_nothing_new() {
+    let (directory, store, [new, old]) = store_with_reserve();
+    // There is room when the reserve is gone.
+    let attempt = || {
+        if has_reserve(&directory) {
+            Err(sqlite_error(ffi::SQLITE_FULL))
+        } else {
+            Ok(())
+        }
+    };
+    let refused = store.on_full_disk(std::slice::from_ref(&new), attempt);
+    assert!(matches!(refused, Err(Error::NoSpace(_))), "{refused:?}");
+    assert!(has_reserve(&directory));
+    store
+        .on_full_disk(&[old], attempt)
+        .expect("there is room for it");
+    assert!(!has_reserve(&directory));
+    store
+        .on_full_disk(&[new], || Ok(()))
+        .expect("there is room for both");
+    assert!(has_reserve(&directory), "it is kept again before");
+}
+
+#[test]
+fn a_note_is_nothing_new_and_a_task_is() {
+    let put = |key: &str, value: &str| Change::Put {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        expect: Expectation::Absent,
+    };
+    let half = "v".repeat(NOTE_BYTES / 2);
+    assert!(!is_new(&[put("used-state/17", r#"{"refused":true}"#)]));
+    assert!(!is_new(&[put("k", &half)]));
+    assert!(is_new(&[put("k", &half), put("l", &half)]));
+    assert!(is_new(&[put("k", ""), set("l", &half.repeat(2))]));
+    assert!(!is_new(&[set("l", &half.repeat(3))]));
+}
+
+#[test]
+fn a_commit_whose_beginning_finds_no_room_has_the_reserve() {
+    let (directory, store, [new, old]) = store_with_reserve();
+    let connection = store.pool.take().expect("there is a connection");
+    let begun = Err(sqlite_error(ffi::SQLITE_FULL));
+    let results = store.written(&connection, begun, &[&[new], &[old]]);
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    drop(connection);
+    assert!(store.get("old").expect("it can be read").is_some());
+    assert!(has_reserve(&directory), "there was room");
+    let connection = store.pool.take().expect("there is a connection");
+    let begun = Err(Error::Busy(Arc::new(sqlite_error(ffi::SQLITE_BUSY))));
+    let results = store.written(&connection, begun, &[&[set("old", "2")]]);
+    assert!(matches!(results[0], Err(Error::Busy(_))), "{results:?}");
+}
+
+#[test]
+fn the_reserve_stays_where_it_is_not_room_that_lacks() {
+    let (directory, store, [_, old]) = store_with_reserve();
+    for code in [
+        ffi::SQLITE_CANTOPEN,
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_FSYNC,
+    ] {
+        let old = std::slice::from_ref(&old);
+        let failed = store.on_full_disk(old, || Err::<(), _>(sqlite_error(code)));
+        assert!(failed.is_err(), "{code}");
+        assert!(has_reserve(&directory), "{code}");
+    }
+}
+
+#[test]
+fn what_fails_on_a_disk_that_can_only_be_read_says_so() {
+    for code in [
+        ffi::SQLITE_CANTOPEN,
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_FSYNC,
+    ] {
+        let told = on_disk(sqlite_error(code), Disk::ReadOnly);
+        assert!(matches!(told, Error::ReadOnly(_)), "{code}: {told:?}");
+        let told = on_disk(sqlite_error(code), Disk::Writable);
+        assert!(!matches!(told, Error::ReadOnly(_)), "{code}: {told:?}");
+    }
+    let told = on_disk(sqlite_error(ffi::SQLITE_CORRUPT), Disk::ReadOnly);
+    assert!(matches!(told, Error::Corrupt(_)), "{told:?}");
+}
+
 #[test]
 fn what_can_only_be_read_says_so() {
     let (directory, store) = store();

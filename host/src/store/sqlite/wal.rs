@@ -1,8 +1,8 @@
 //! Whether the log of an open store still is what was written to it.
 //!
-//! Knows how a log begins, and that it only grows while anybody uses the store: a checkpoint begins it anew in place, and
-//! only the last one that closes the store takes it away. SQLite does not look: it goes on behind the place where it wrote
-//! last, also where nothing is before that any more, and nobody would ever find what it writes there.
+//! Knows how a log begins, and that it only grows while anybody uses the store: a checkpoint begins it anew in place,
+//! and only the last one that closes the store takes it away. SQLite does not look: it goes on behind the place where
+//! it wrote last, also where nothing is before that any more, and nobody would ever find what it writes there.
 //!
 //! SQLite has no locks on this file, so that it does no harm to close it.
 

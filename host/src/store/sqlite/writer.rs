@@ -1,7 +1,7 @@
 //! Which process keeps all others from writing, and whether it will ever let go of its lock.
 //!
-//! SQLite only says that somebody has the lock. A process that was stopped (SIGSTOP, or Ctrl-Z) at that moment keeps it for as
-//! long as it stands still, and nobody is helped by waiting for it.
+//! SQLite only says that somebody has the lock. A process that was stopped (SIGSTOP, or Ctrl-Z) at that moment keeps it
+//! for as long as it stands still, and nobody is helped by waiting for it.
 //!
 //! *Source:* SQLite, WAL-mode File Format, WAL Locks; Linux, `proc_locks(5)` and `proc_pid_stat(5)`.
 
@@ -11,8 +11,8 @@ use std::os::unix::fs::MetadataExt as _;
 /// The byte of the log's index whose lock lets a process write.
 const WRITE_LOCK: u64 = 120;
 
-/// The process that has the lock, if it is stopped; `index` is device and inode of the log's index. `None` also where the
-/// system does not tell, as without `/proc` and for a process of another container.
+/// The process that has the lock, if it is stopped; `index` is device and inode of the log's index. `None` also where
+/// the system does not tell, as without `/proc` and for a process of another container.
 pub(super) fn stopped(index: (u64, u64)) -> Option<u32> {
     // Not by asking for the lock: closing a descriptor of the index would drop those that this process has.
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -23,8 +23,8 @@ pub(super) fn stopped(index: (u64, u64)) -> Option<u32> {
     })
 }
 
-/// Whether a process has this file open. The device is not told from the list of locks: some file systems have another one
-/// there than a file's own.
+/// Whether a process has this file open. The device is not told from the list of locks: some file systems have another
+/// one there than a file's own.
 fn has_open(pid: u32, file: (u64, u64)) -> bool {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd"));
     let mut descriptors = descriptors.into_iter().flatten().flatten();

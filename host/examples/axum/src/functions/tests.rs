@@ -1,6 +1,7 @@
 //! What these jobs keep of the promises of `Jobs`.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use backburner::store::MemoryStore;
 use backburner_tests::conformance::{Check, Subject, checks};
@@ -47,6 +48,23 @@ fn torrent(output: Output, _call: Call) -> Running {
     })
 }
 
+/// Asks a question of as many bytes as its argument says, 33 times at once, and says how often that was refused at
+/// once.
+fn curious(output: Output, call: Call) -> Running {
+    Box::pin(async move {
+        let bytes: usize = call.arguments[0].parse().expect("it is a number");
+        let form = "?".repeat(bytes);
+        let refused = {
+            let mut asked: Vec<_> = (0..33).map(|_| Box::pin(output.ask(&form))).collect();
+            let mut cx = Context::from_waker(Waker::noop());
+            let looks = asked.iter_mut().map(|it| it.as_mut().poll(&mut cx));
+            looks.filter(|it| matches!(it, Poll::Ready(Err(_)))).count()
+        };
+        output.line(&refused.to_string());
+        End::Exited { code: 0 }
+    })
+}
+
 /// Waits for ever.
 fn patient(_output: Output, _call: Call) -> Running {
     Box::pin(std::future::pending())
@@ -58,9 +76,10 @@ fn jobs(runtime: Handle) -> FunctionJobs {
         ("broken", broken),
         ("breaking", breaking),
         ("torrent", torrent),
+        ("curious", curious),
         ("patient", patient),
     ];
-    FunctionJobs::new(functions.into(), runtime)
+    FunctionJobs::new(by_name(functions.into()), runtime)
 }
 
 fn spec(line: &str) -> Spec {
@@ -142,6 +161,14 @@ async fn of_more_output_than_the_limit_beginning_and_end_are_kept() {
     assert_eq!(text.len(), 4096);
     assert!(text.starts_with("first\n0123456789\n"), "{text}");
     assert!(text.ends_with("0123456789\nlast\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_function_asks_no_more_than_the_interface_allows() {
+    for (line, refused) in [("curious 65536", "1\n"), ("curious 65537", "33\n")] {
+        let (_, _, text) = run(&spec(line)).await;
+        assert_eq!(text, refused, "{line}");
+    }
 }
 
 #[tokio::test]

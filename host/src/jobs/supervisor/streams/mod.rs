@@ -1,5 +1,5 @@
-//! What the job writes: taken out of its two pipes, and recorded in the order in which it was written. Of a terminal there
-//! is one stream, and nothing to put in order.
+//! What the job writes: taken out of its two pipes, and recorded in the order in which it was written. Of a terminal
+//! there is one stream, and nothing to put in order.
 //!
 //! Two pipes do not say which of them was written first, so reading whichever is ready would give
 //! `one three two` for `echo one; echo two >&2; echo three`. On Linux the kernel is asked: it queues a
@@ -18,8 +18,9 @@
 //! where the kernel does not pass the test that [`Streams::open`] makes.
 //!
 //! Rejected: one pipe for both, which loses whose the bytes are; sockets, since `/dev/stderr` cannot be
-//! opened when it is one; a terminal for a job that has not asked for one, which changes what programs write; tracing the job, which slows every
-//! system call and breaks debuggers; the times of reading, which are ours and not the writers'.
+//! opened when it is one; a terminal for a job that has not asked for one, which changes what programs write; tracing
+//! the job, which slows every system call and breaks debuggers; the times of reading, which are ours and not the
+//! writers'.
 
 mod tap;
 mod turns;
@@ -88,7 +89,8 @@ impl Streams {
         announced().or_else(|_| plain())
     }
 
-    /// The supervisor's end of a job's terminal, which does not block: one stream, in the order in which it was written.
+    /// The supervisor's end of a job's terminal, which does not block: one stream, in the order in which it was
+    /// written.
     pub(super) fn of_terminal(end: OwnedFd) -> Self {
         Self {
             taps: [Tap::plain(end), Tap::closed()],

@@ -1,6 +1,7 @@
-//! The corpus of transcripts, played against a server with a store in memory and functions as jobs: it says what every other
-//! host says.
+//! The corpus of transcripts, played against a server with a store in memory and functions as jobs: it says what every
+//! other host says.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,14 +15,18 @@ use tokio::time::{Instant, sleep_until};
 
 use super::super::*;
 
-/// The shell of transcripts.
-fn shell(output: Output, call: Call) -> Running {
-    Box::pin(act(output, call))
+/// Finds the shell of transcripts, which runs everything.
+fn shell(spec: &Spec) -> Result<Begin, StartError> {
+    if let Some(directory) = spec.directory.as_ref().filter(|it| !Path::new(it).is_dir()) {
+        return Err(StartError::NoDirectory(directory.into()));
+    }
+    let spec = spec.clone();
+    Ok(Box::new(|output| Box::pin(act(output, spec))))
 }
 
 /// Does in real time what a job of transcripts does.
-async fn act(output: Output, call: Call) -> End {
-    let (begin, spec) = (Instant::now(), spec_of(call));
+async fn act(output: Output, spec: Spec) -> End {
+    let begin = Instant::now();
     let mut answers = Vec::new();
     let mut written = 0;
     loop {
@@ -43,35 +48,17 @@ async fn act(output: Output, call: Call) -> End {
             return end;
         };
         sleep_until(at(question.asked_at)).await;
-        let text = output.ask(&question.form).await;
+        let asked = output.ask(&question.form).await;
+        let text = asked.expect("a transcript asks little");
         let at_ms = u64::try_from(begin.elapsed().as_millis()).expect("a test is short");
         answers.push(Answer { at_ms, text });
-    }
-}
-
-/// What the shell was asked for.
-fn spec_of(call: Call) -> Spec {
-    let command = match call.arguments.as_slice() {
-        [option, line] if option == "-c" => Command::Shell(line.clone()),
-        words => Command::Program(words.to_vec()),
-    };
-    Spec {
-        command,
-        directory: call.directory,
-        environment: call.variables.into_iter().collect(),
-        stdin: call.stdin,
-        interactive: false,
-        timeout_ms: None,
-        lifetime_ms: None,
-        grace_ms: 0,
-        output_limit_bytes: 0,
     }
 }
 
 fn with_functions(transcript: &Transcript) -> Result<Vec<String>, Failure> {
     let runtime = Runtime::new().expect("a test has threads");
     let store = Arc::new(MemoryStore::new());
-    let jobs = Arc::new(FunctionJobs::by_shell(shell, runtime.handle().clone()));
+    let jobs = Arc::new(FunctionJobs::new(shell, runtime.handle().clone()));
     let config = transcript.config.to_string();
     let server = move || {
         let builder = Server::builder()
