@@ -63,6 +63,9 @@ export const LINGER = 500;
 /** How often a supervisor looks for processes that are not its children, whose end nobody announces. */
 export const LOOK_AGAIN = 50;
 
+/** How often a supervisor looks for a request to stop that nobody could tell it: the job took away its FIFO, say. */
+export const REQUEST_LOOK = 1000;
+
 /** How long a supervisor reads the pipes of a job of which nothing runs any more; somebody else may hold them. */
 export const DRAIN = 1000;
 

@@ -58,14 +58,20 @@ export function jobsIn(cx) {
   return { jobs, path, start, running, ended, end, stopped };
 }
 
-/** What a script prints as JSON, in a process of its own, since it may wait for ever. @param {string} script */
-export function printed(script) {
+/**
+ * What a script prints as JSON, in a process of its own, since it may wait for ever.
+ *
+ * @param {string} script
+ * @param {string} limit what a shell does before, such as a `ulimit`
+ */
+export function printed(script, limit = 'true') {
   const imports = ['index', 'jobs/directory', 'jobs/files', 'jobs/model', 'jobs/output'].map((name) => {
     const url = new URL(`../src/${name}.js`, import.meta.url).href;
     return `import * as ${name.split('/').at(-1)} from ${JSON.stringify(url)};`;
   });
   const options = [...NODE_OPTIONS, '--input-type=module', '--eval', [...imports, script].join('\n')];
-  const { stdout, stderr, signal } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 30_000 });
+  const words = ['-c', `${limit}; exec "$@"`, 'sh', process.execPath, ...options];
+  const { stdout, stderr, signal } = spawnSync('sh', words, { encoding: 'utf8', timeout: 30_000 });
   assert.equal(signal, null, 'it waits for ever');
   assert.notEqual(stdout, '', stderr);
   return JSON.parse(stdout);
