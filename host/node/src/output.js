@@ -1,6 +1,6 @@
 /** Messages to a client over a stream, one a line. */
 
-import { PIECE, UNTAKEN_PATIENCE } from './limits.js';
+import { LONGEST_TIMER, PIECE, UNTAKEN_PATIENCE } from './limits.js';
 
 /** @import { Writable } from 'node:stream' */
 
@@ -31,7 +31,7 @@ export class Output {
    */
   constructor(stream, untakenPatience = UNTAKEN_PATIENCE) {
     this.#stream = stream;
-    this.#untakenPatience = untakenPatience;
+    this.#untakenPatience = Math.min(untakenPatience, LONGEST_TIMER);
     stream.on('drain', () => this.#write());
     for (const event of ['error', 'close']) stream.on(event, () => this.#break());
   }

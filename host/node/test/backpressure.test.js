@@ -201,6 +201,19 @@ test('a request is not resumed while its notifications are not taken, and then o
   assert.deepEqual(wakes, ['a deadline', 'b deadline']);
 });
 
+test('a patience beyond what a timer takes is a long one', async (cx) => {
+  cx.mock.timers.enable({ apis: ['setTimeout'] });
+  for (const patience of [2 ** 31, Infinity]) {
+    const client = new Output(new Slow(), patience);
+    client.send('x');
+    const isFlushed = happened(client.flushed());
+    cx.mock.timers.tick(60_000);
+    assert.equal(await isFlushed(), false);
+    client.giveUp();
+    assert.equal(await isFlushed(), true);
+  }
+});
+
 test('what is taken back, and what is open at shutdown, waits for no client', async () => {
   const stream = new Slow();
   const { connection, wakes } = waiting(new Output(stream));

@@ -11,7 +11,17 @@ import { look } from '../src/jobs/processes.js';
 import { NODE_OPTIONS, eventually, temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
-/** @import { Command } from '../src/jobs/model.js' */
+/** @import { Spec } from '../src/types.js' */
+
+/** A job that ends at once. @type {Spec} */
+export const TRUE = {
+  command: { tag: 'program', val: ['true'] },
+  environment: [],
+  stdin: '',
+  interactive: false,
+  graceMs: 0n,
+  outputLimitBytes: 4096n,
+};
 
 /** Jobs in a directory of their own. @param {TestContext} cx */
 export function jobsIn(cx) {
@@ -26,9 +36,7 @@ export function jobsIn(cx) {
     new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
   const start = (/** @type {string[]} */ ...words) => {
     const id = crypto.randomUUID();
-    /** @type {Command} */
-    const command = { tag: 'program', val: words };
-    jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
+    jobs.start(id, { ...TRUE, command: { tag: 'program', val: words } });
     started.push(id);
     return id;
   };

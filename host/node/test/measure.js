@@ -14,6 +14,7 @@ import { join } from 'node:path';
 
 import { Component, FunctionJobs, MemoryStore, ProcessJobs, SqliteStore, loadServer } from '../src/index.js';
 import { BIN, meta } from './client.js';
+import { TRUE } from './job-bench.js';
 import { NODE_OPTIONS } from './support.js';
 
 /** @import { Store } from '../src/index.js' */
@@ -87,9 +88,7 @@ async function firstReply(directory) {
 /** @param {ProcessJobs} jobs */
 async function runJob(jobs) {
   const id = crypto.randomUUID();
-  /** @type {import('../src/jobs/model.js').Command} */
-  const command = { tag: 'program', val: ['true'] };
-  jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
+  jobs.start(id, TRUE);
   await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
 }
 

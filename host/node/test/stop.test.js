@@ -6,20 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { look } from '../src/jobs/processes.js';
-import { jobsIn, talking } from './job-bench.js';
+import { TRUE, jobsIn, talking } from './job-bench.js';
 import { eventually, temporaryDirectory } from './support.js';
-
-/** @import { Spec } from '../src/types.js' */
-
-/** @type {Spec} */
-const ANY = {
-  command: { tag: 'program', val: ['true'] },
-  environment: [],
-  stdin: '',
-  interactive: false,
-  graceMs: 0n,
-  outputLimitBytes: 4096n,
-};
 
 const FILES = { tag: 'lost', val: { kind: 'files' } };
 
@@ -41,12 +29,12 @@ for (const [name, put] of Object.entries(LOSSES)) {
     const { id, job, isGone } = await talking(bench);
     rmSync(job, { recursive: true });
     put(job);
-    assert.throws(() => jobs.start(id, ANY), ({ payload }) => payload.kind === 'already-known');
+    assert.throws(() => jobs.start(id, TRUE), ({ payload }) => payload.kind === 'already-known');
     assert.ok(!isGone());
     jobs.stop(id, 'cancelled');
     assert.ok(isGone());
     assert.deepEqual(end(id), FILES);
-    assert.throws(() => jobs.start(id, ANY), ({ payload }) => payload.kind === 'already-known');
+    assert.throws(() => jobs.start(id, TRUE), ({ payload }) => payload.kind === 'already-known');
     jobs.forget(id);
     assert.equal(jobs.inspect(id).tag, 'unknown');
   });
@@ -100,7 +88,7 @@ test('a job that was stopped before it was started never will be, and says so fo
   const state = jobs.inspect(id);
   assert.ok(state.tag === 'ended');
   assert.deepEqual([state.val.end, state.val.stopped], [{ tag: 'lost', val: { kind: 'never-started' } }, 'expired']);
-  assert.throws(() => jobs.start(id, ANY), ({ payload }) => payload.kind === 'already-known');
+  assert.throws(() => jobs.start(id, TRUE), ({ payload }) => payload.kind === 'already-known');
   // Whoever reserved it was killed before it could say so.
   rmSync(join(path, id, 'outcome.json'));
   const again = jobs.inspect(id);

@@ -8,7 +8,7 @@ import { at } from '../timer.js';
 import { milliseconds } from './duration.js';
 import { Form, KINDS, readAnswer, untilWhen } from './form.js';
 import { ownJob } from './job.js';
-import { WrongUsage } from './usage.js';
+import { WrongUsage, isHelpAsked } from './usage.js';
 
 const HELP = `Usage: backburner-node ask MESSAGE [OPTIONS]
 
@@ -55,13 +55,13 @@ const text = /** @type {const} */ ({ type: 'string' });
  * @returns {Promise<number>} the exit status
  */
 export async function run(args) {
+  if (isHelpAsked(args)) return print(HELP);
   const native = NATIVE_ONLY.find((name) => args.some((it) => it === `--${name}` || it.startsWith(`--${name}=`)));
   if (native) throw new WrongUsage(`only the native backburner has ask --${native}; --help says what there is here`);
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     options: {
-      help: flag,
       boolean: flag,
       text: flag,
       number: flag,
@@ -72,7 +72,6 @@ export async function run(args) {
       json: flag,
     },
   });
-  if (values.help) return print(HELP);
   const [message, ...more] = positionals;
   if (message === undefined || more.length > 0) throw new WrongUsage('give one message, in quotes');
   const deadlineMs = values.deadline === undefined ? undefined : duration(values.deadline);

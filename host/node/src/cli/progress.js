@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 
 import { writeReport } from '../jobs/report.js';
 import { ownJob } from './job.js';
-import { WrongUsage } from './usage.js';
+import { WrongUsage, isHelpAsked } from './usage.js';
 
 const HELP = `Usage: backburner-node progress [PERCENT] [TEXT]...
 
@@ -22,11 +22,11 @@ Exit status: 0 where it was noted, 2 for a wrong command line, 125 where this is
  * @returns {number} the exit status
  */
 export function run(args) {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { help: { type: 'boolean' } } });
-  if (values.help) {
+  if (isHelpAsked(args)) {
     process.stdout.write(HELP);
     return 0;
   }
+  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
   const report = { ...read(positionals), at: Date.now() };
   writeReport(ownJob(), report);
   return 0;

@@ -8,7 +8,7 @@ import { readConfig } from '../config.js';
 import { ConfigError } from '../component.js';
 import { ownDirectory } from '../own-directory.js';
 import { MAX_MESSAGE_BYTES, serve } from '../server.js';
-import { WrongUsage } from './usage.js';
+import { WrongUsage, isHelpAsked } from './usage.js';
 
 const HELP = `Usage: backburner-node [serve] [OPTIONS]
        backburner-node ask MESSAGE [OPTIONS]
@@ -45,11 +45,11 @@ const text = /** @type {const} */ ({ type: 'string' });
  * @returns {Promise<number>} the exit status
  */
 export async function run(args) {
-  const { isHelp, file, dataDir, maxMessageBytes, configuration } = options(args);
-  if (isHelp) {
+  if (isHelpAsked(args)) {
     process.stdout.write(HELP);
     return 0;
   }
+  const { file, dataDir, maxMessageBytes, configuration } = options(args);
   try {
     await serve({ dataDir, maxMessageBytes, config: configuration() });
   } catch (error) {
@@ -69,7 +69,6 @@ export function options(args) {
     args,
     allowPositionals: true,
     options: {
-      help: { type: 'boolean' },
       config: text,
       'data-dir': text,
       'sync-limit': text,
@@ -79,7 +78,7 @@ export function options(args) {
       'max-message-bytes': text,
     },
   });
-  if (!values.help && positionals.join() !== '' && positionals.join() !== 'serve') {
+  if (positionals.join() !== '' && positionals.join() !== 'serve') {
     throw new WrongUsage(`there is no command ${positionals.join(' ')} at this place; see --help`);
   }
   const number = (/** @type {Name} */ name) => parse(name, values[name]);
@@ -91,7 +90,6 @@ export function options(args) {
   };
   const file = values.config;
   return {
-    isHelp: values.help,
     file,
     dataDir: values['data-dir'] ?? (process.env.BACKBURNER_DIR || stateDirectory()),
     maxMessageBytes: number('max-message-bytes'),

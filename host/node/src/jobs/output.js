@@ -12,8 +12,8 @@ import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
+import { isWithin } from './contract.js';
 import { createFile, ifKnown, ifThere, modifiedAt, openFile, readBytes } from './files.js';
-import { isWithin } from './model.js';
 
 /** @import { Stream } from './model.js' */
 /** @typedef {{ end: number, at: number, stream: Stream }} Entry a run of bytes that ends before the offset `end` */

@@ -16,8 +16,9 @@ import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, write
 import { join } from 'node:path';
 
 import { FORM_BYTES, OPEN_QUESTIONS, WRITTEN_ANSWER_BYTES, WRITTEN_FORM_BYTES } from '../limits.js';
+import { isWithin } from './contract.js';
 import { codeOf, isRead, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { encode, isWithin, readRecord } from './model.js';
+import { encode, readRecord } from './model.js';
 
 /** @typedef {{ key: string, form: string, askedAt: number }} Question */
 
