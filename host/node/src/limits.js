@@ -16,20 +16,20 @@ export const SHORTEST_SWEEP_PAUSE = 100;
 export const SHORTEST_WAIT = 100;
 
 /**
- * How long a client that closed its end may take nothing of the replies that are left: one that reads, if slowly, gets all
- * of them, and one that never reads does not keep the server for ever.
+ * How long a client that closed its end may take nothing of the replies that are left: one that reads, if slowly, gets
+ * all of them, and one that never reads does not keep the server for ever.
  */
 export const UNTAKEN_PATIENCE = 5000;
 
 /**
- * How long it may take for all of them where the server is asked to end by a signal: clients kill what has not ended two
- * seconds later.
+ * How long it may take for all of them where the server is asked to end by a signal: clients kill what has not ended
+ * two seconds later.
  */
 export const ASKED_PATIENCE = 1000;
 
 /**
- * In pieces of how many characters messages are written. A piece that was taken shows that the client reads, if slowly: a
- * whole megabyte would hide that for longer than `UNTAKEN_PATIENCE`.
+ * In pieces of how many characters messages are written. A piece that was taken shows that the client reads, if slowly:
+ * a whole megabyte would hide that for longer than `UNTAKEN_PATIENCE`.
  */
 export const PIECE = 16 * 1024;
 

@@ -18,7 +18,10 @@ export class Output {
   #taken = () => {};
   /** @type {PromiseWithResolvers | undefined} */
   #waiting;
-  /** Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed write. */
+  /**
+   * Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed
+   * write.
+   */
   #isBroken = false;
   /** Whether nobody waits any more for what has not been taken. */
   #isGivenUp = false;
@@ -131,7 +134,11 @@ export class Output {
 
 /** @typedef {{ promise: Promise<void>, resolve: () => void }} PromiseWithResolvers */
 
-/** `Promise.withResolvers`, which Node 22 has and the types that we check against have not. @returns {PromiseWithResolvers} */
+/**
+ * `Promise.withResolvers`, which Node 22 has and the types that we check against have not.
+ *
+ * @returns {PromiseWithResolvers}
+ */
 function withResolvers() {
   let resolve = () => {};
   /** @type {Promise<void>} */

@@ -17,7 +17,10 @@ import { eventually, temporaryDirectory } from './support.js';
 /** How many requests have more replies than every buffer between the two ends has room for. */
 const REQUESTS = 3000;
 
-/** How many milliseconds a server may take for so many requests: seconds on a quiet machine, more than a minute on a busy one. */
+/**
+ * How many milliseconds a server may take for so many requests: seconds on a quiet machine, more than a minute on a
+ * busy one.
+ */
 const MANY_REQUESTS_PATIENCE = 300_000;
 
 /** How many open requests have more replies than that, and are no more than may be open. Each has a kilobyte. */
@@ -116,8 +119,8 @@ async function idle({ child }, what, isSo) {
 }
 
 /**
- * Sends more than is read without reading the replies, until the server has nothing to do though there are requests. Gives
- * the id of the first one.
+ * Sends more than is read without reading the replies, until the server has nothing to do though there are requests.
+ * Gives the id of the first one.
  *
  * @param {Client} client
  */
@@ -154,8 +157,8 @@ test('a server whose client does not read ends when it is asked to', async (cx) 
 });
 
 /**
- * A connection whose component tells something of each request, keeps it open until a moment that has passed, and answers
- * it then; `cancel NAME` takes a request back.
+ * A connection whose component tells something of each request, keeps it open until a moment that has passed, and
+ * answers it then; `cancel NAME` takes a request back.
  *
  * @param {Output} client
  */

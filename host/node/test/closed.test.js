@@ -129,8 +129,9 @@ test('a job that closes its own directory, and that of all jobs, ends as it ende
       process.exit();
     }
     const jobs = new index.ProcessJobs(${JSON.stringify(path)});
-    const command = { tag: 'shell', val: '${line}' };
-    jobs.start('${id}', { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n, directory: '/' });
+    const limits = { graceMs: 0n, outputLimitBytes: 4096n };
+    const given = { environment: [], stdin: '', interactive: false, directory: '/' };
+    jobs.start('${id}', { command: { tag: 'shell', val: '${line}' }, ...given, ...limits });
     jobs.whenEnded('${id}', () => console.log(JSON.stringify(jobs.inspect('${id}').val.end)));`);
   // Where the package is root's alone, no other user has a supervisor.
   const lack = leaveOut(done === 'out of reach' ? 'another user cannot read this package' : undefined);

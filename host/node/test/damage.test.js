@@ -71,7 +71,7 @@ for (const [name, put] of Object.entries({
   });
 }
 
-test('what is told of a damaged outcome is never taken away or replaced, also by who saw the damage before', async (cx) => {
+test('what is told of a damaged outcome is not replaced by who saw the damage before', async (cx) => {
   const { jobs, path, ended } = jobsIn(cx);
   const { id, file } = await ended();
   writeFileSync(file, '');
@@ -108,8 +108,11 @@ test('an outcome that cannot be written whole is none', (cx) => {
   const long = { tag: 'not-started', val: { detail: 'x'.repeat(100_000) } };
   const limited = (/** @type {string} */ draft) => `
     const written = new directory.JobDirectory(${JSON.stringify(path)});
-    const end = ${JSON.stringify(long)};
-    try { written.conclude(model.outcome(end, {})${draft}); } catch (error) { console.log(JSON.stringify(error.code)); }`;
+    try {
+      written.conclude(model.outcome(${JSON.stringify(long)}, {})${draft});
+    } catch (error) {
+      console.log(JSON.stringify(error.code));
+    }`;
   for (const draft of ['', ', "draft"']) {
     // Each write takes what there is room for, and only the next one fails: as on a full disk.
     assert.equal(printed(limited(draft), 'ulimit -f 64'), 'EFBIG');

@@ -32,7 +32,10 @@ test('since when a job runs whose record was damaged is the same at each look', 
     writeFileSync(join(path, id, 'origin.json'), damage);
     const first = progress();
     assert.ok(Math.abs(Number(first.startedAt - startedAt)) < 60_000);
-    const second = await eventually('time to pass', () => (progress().runningMs > first.runningMs ? progress() : undefined));
+    const second = await eventually('time to pass', () => {
+      const now = progress();
+      return now.runningMs > first.runningMs ? now : undefined;
+    });
     assert.equal(second.startedAt, first.startedAt);
   }
 });
@@ -81,7 +84,8 @@ test('whatever is put in the place of a request to stop is one', async (cx) => {
     put(join(path, id, 'stop'));
     const state = jobs.inspect(id);
     // Its supervisor may have been about to look for one.
-    assert.equal(state.tag === 'running' ? state.val.stopping : state.tag === 'ended' && state.val.stopped, 'cancelled');
+    const cause = state.tag === 'running' ? state.val.stopping : state.tag === 'ended' && state.val.stopped;
+    assert.equal(cause, 'cancelled');
     jobs.stop(id, 'expired');
     assert.equal(await stopped(id), 'cancelled');
   }

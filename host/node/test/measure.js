@@ -1,8 +1,8 @@
 /**
  * Measures what the component costs in Node: `npm run measure`, after a build, on a machine that does nothing else.
  *
- * The calls are those of `cargo bench -- component`, with the same payload. With `--quick` everything is done once, which
- * shows that it can be measured, and says nothing of the costs.
+ * The calls are those of `cargo bench -- component`, with the same payload. With `--quick` everything is done once,
+ * which shows that it can be measured, and says nothing of the costs.
  */
 
 import assert from 'node:assert/strict';

@@ -23,7 +23,7 @@ const LOSSES = {
   'replaced by a file': (job) => writeFileSync(job, ''),
 };
 for (const [name, put] of Object.entries(LOSSES)) {
-  test(`a job whose directory is ${name} is not started again while it runs, and ends when it is stopped`, async (cx) => {
+  test(`a job whose directory is ${name} is not started again, and ends when it is stopped`, async (cx) => {
     const bench = jobsIn(cx);
     const { jobs, end } = bench;
     const { id, job, isGone } = await talking(bench);

@@ -13,8 +13,8 @@ import { WrongUsage, isHelpAsked } from './usage.js';
 const HELP = `Usage: backburner-node ask MESSAGE [OPTIONS]
 
 Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line, a number as it
-was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see
-the answers.
+was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models
+see the answers.
 
 Options:
   --boolean, --text, --number, --integer   ask for one value of this kind

@@ -11,8 +11,9 @@ const HELP = `Usage: backburner-node progress [PERCENT] [TEXT]...
 Says how far a job is, in a command that runs as one: the status message of its task says this in place of the last line
 of output, until it is said anew. An empty text takes it back.
 
-A first word that is a number, with or without a % behind it, is the percentage, and a wrong command line where it is not 0
-to 100; quote a text that begins with a number as one word. All other words are the text, of which 1000 bytes are kept.
+A first word that is a number, with or without a % behind it, is the percentage, and a wrong command line where it is
+not 0 to 100; quote a text that begins with a number as one word. All other words are the text, of which 1000 bytes are
+kept.
 
 Exit status: 0 where it was noted, 2 for a wrong command line, 125 where this is no job or this program failed.
 `;

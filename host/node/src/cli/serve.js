@@ -14,8 +14,8 @@ const HELP = `Usage: backburner-node [serve] [OPTIONS]
        backburner-node ask MESSAGE [OPTIONS]
        backburner-node progress [PERCENT] [TEXT]...
 
-An MCP server over standard input and output, whose tasks are shell commands that outlive it. What a command calls to ask a
-person something, and to say how far it is, is explained by its own --help.
+An MCP server over standard input and output, whose tasks are shell commands that outlive it. What a command calls to
+ask a person something, and to say how far it is, is explained by its own --help.
 
 Options:
   --config FILE             a backburner.toml with tools and limits; options win over it [default: none]
@@ -117,7 +117,9 @@ function parse(name, given) {
 /** @param {number | undefined} seconds */
 const times1000 = (seconds) => (seconds === undefined ? undefined : seconds * 1000);
 
-/** Where programs keep such things, by the XDG Base Directory specification: a path that is not absolute does not count. */
+/**
+ * Where programs keep such things, by the XDG Base Directory specification: a path that is not absolute does not count.
+ */
 function stateDirectory() {
   const named = process.env.XDG_STATE_HOME ?? '';
   return join(isAbsolute(named) ? named : join(homedir(), '.local', 'state'), 'backburner-node');

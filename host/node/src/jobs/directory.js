@@ -184,8 +184,8 @@ export class JobDirectory {
   }
 
   /**
-   * Why the job is to stop, if it is. Whatever else is in the place of that cancels it: a process of the job put it there, and
-   * nobody else could stop the job any more.
+   * Why the job is to stop, if it is. Whatever else is in the place of that cancels it: a process of the job put it
+   * there, and nobody else could stop the job any more.
    *
    * @returns {StopCause | undefined}
    */

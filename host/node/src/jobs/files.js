@@ -215,7 +215,8 @@ export function readBytes(file, position, limit) {
 }
 
 /**
- * Makes FIFOs. Node has no function for this, and a FIFO is what the kernel closes whatever ends the process that reads it.
+ * Makes FIFOs. Node has no function for this, and a FIFO is what the kernel closes whatever ends the process that reads
+ * it.
  *
  * @param {string[]} paths
  */

@@ -78,7 +78,8 @@ function parsed(text) {
 }
 
 /**
- * What is in a file that somebody else may have written; `undefined` where there is none, or it is no record or too long.
+ * What is in a file that somebody else may have written; `undefined` where there is none, or it is no record or too
+ * long.
  *
  * @param {string} path
  * @param {number} limitBytes
@@ -137,7 +138,8 @@ export function checkedOutcome(it) {
   const numbers = [it.startedAt, it.endedAt, it.durationMs, it.outputBytes, it.droppedBytes];
   const areNumbers = numbers.every((number) => isWithin(number));
   const isStopped = it.stopped === null || isStopCause(it.stopped);
-  if (areNumbers && isEnd(it.end) && isStopped && Array.isArray(it.leftovers) && it.leftovers.every(isLeftover)) return it;
+  const areLeftovers = Array.isArray(it.leftovers) && it.leftovers.every(isLeftover);
+  if (areNumbers && isEnd(it.end) && isStopped && areLeftovers) return it;
   throw new Damaged('an outcome has other members');
 }
 

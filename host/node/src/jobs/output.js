@@ -355,7 +355,12 @@ function isSynced(directory, start) {
 
 /** @typedef {{ start: number, length: number, modifiedAt: number }} Listed */
 
-/** All segments in ascending order; what else is called `out-…` is none. @param {string} directory @returns {Listed[]} */
+/**
+ * All segments in ascending order; what else is called `out-…` is none.
+ *
+ * @param {string} directory
+ * @returns {Listed[]}
+ */
 function listSegments(directory) {
   return readdirSync(directory).sort().flatMap((name) => {
     const start = Number(name.slice(4));

@@ -12,7 +12,8 @@ import { badSpec, checkSpec, noDirectory, startError } from './contract.js';
 
 /** Why nothing runs in the server's own directory. Node starts no process in one whose name it cannot write. */
 const NO_DIRECTORY =
-  "the server's own is gone, was renamed, or has a name that is no text, and nothing can be started there; name another one";
+  "the server's own is gone, was renamed, or has a name that is no text, and nothing can be started there; " +
+  'name another one';
 
 /**
  * Makes a spec the whole truth, in the form that is written to disk.
