@@ -32,7 +32,7 @@ const request = (method, params = {}) =>
 
 /**
  * Does something often, and prints what it took: the median of the time that passed, which a busy machine makes longer,
- * and the mean of this process's processor time, which it hardly does.
+ * and the mean of the processor time of this process with all its threads, which it hardly does.
  *
  * @param {string} what
  * @param {number} often
@@ -61,7 +61,7 @@ function printSizes() {
   const [script = 0, ...modules] = names.map((name) => statSync(new URL(name, server)).size);
   const code = modules.reduce((sum, bytes) => sum + bytes, 0);
   console.log(`transpiled: ${script + code} bytes, ${script} of JavaScript and ${code} of core modules\n`);
-  console.log('| what | median time | processor time, mean of all threads |\n|---|---|---|');
+  console.log('| what | time, median | processor time, mean |\n|---|---|---|');
 }
 
 /** The reply to a message. @param {Component} component @param {string} message */

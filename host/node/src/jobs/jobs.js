@@ -20,7 +20,7 @@ import { JobDirectory } from './directory.js';
 import { codeOf, deleteAll, ifThere, openUp, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 import { readOutput, usage } from './output.js';
-import { SUPERVISOR, remains, supervisors } from './processes.js';
+import { SUPERVISOR, isAnythingLeft, supervisors } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
 import { complete } from './spec.js';
@@ -342,9 +342,6 @@ export class ProcessJobs {
     }
   }
 }
-
-/** Whether anything of a job runs here, whatever its files say. @param {string} id */
-const isAnythingLeft = (id) => remains(id, undefined, 'unproven').length > 0;
 
 /**
  * Whether nobody will carry out that a job is to stop: its supervisor is dead, and something of the job holds its FIFO.
