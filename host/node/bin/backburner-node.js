@@ -26,8 +26,8 @@ function fail(error) {
   process.exit(isUsage ? command.wrongUsage : command.failure);
 }
 
-// Also what nobody waits for, such as an output that cannot be written: by itself Node would end with 1, and say by that that
-// the person declined.
+// Also what nobody waits for, such as an output that cannot be written: by itself Node would end with 1, and say by
+// that that the person declined.
 if (isInside) process.on('uncaughtException', fail);
 try {
   const { run } = await command.load();

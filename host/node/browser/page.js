@@ -83,7 +83,8 @@ async function run() {
   element('status').value = `${task.status}: ${task.statusMessage}`;
 }
 
-element('message').value = JSON.stringify({ jsonrpc: '2.0', id: 'mine', method: 'tools/list', params: { _meta: META } });
+const example = { jsonrpc: '2.0', id: 'mine', method: 'tools/list', params: { _meta: META } };
+element('message').value = JSON.stringify(example);
 element('run').addEventListener('click', run);
 element('form').addEventListener('submit', (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();

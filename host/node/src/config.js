@@ -1,4 +1,6 @@
-/** A `backburner.toml`, the configuration file of the native server, as the members of the WIT's `configure`. For Node. */
+/**
+ * A `backburner.toml`, the configuration file of the native server, as the members of the WIT's `configure`. For Node.
+ */
 
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';

@@ -16,20 +16,20 @@ export const SHORTEST_SWEEP_PAUSE = 100;
 export const SHORTEST_WAIT = 100;
 
 /**
- * How long a client that closed its end may take nothing of the replies that are left: one that reads, if slowly, gets all
- * of them, and one that never reads does not keep the server for ever.
+ * How long a client that closed its end may take nothing of the replies that are left: one that reads, if slowly, gets
+ * all of them, and one that never reads does not keep the server for ever.
  */
 export const UNTAKEN_PATIENCE = 5000;
 
 /**
- * How long it may take for all of them where the server is asked to end by a signal: clients kill what has not ended two
- * seconds later.
+ * How long it may take for all of them where the server is asked to end by a signal: clients kill what has not ended
+ * two seconds later.
  */
 export const ASKED_PATIENCE = 1000;
 
 /**
- * In pieces of how many characters messages are written. A piece that was taken shows that the client reads, if slowly: a
- * whole megabyte would hide that for longer than `UNTAKEN_PATIENCE`.
+ * In pieces of how many characters messages are written. A piece that was taken shows that the client reads, if slowly:
+ * a whole megabyte would hide that for longer than `UNTAKEN_PATIENCE`.
  */
 export const PIECE = 16 * 1024;
 
@@ -62,6 +62,9 @@ export const LINGER = 500;
 
 /** How often a supervisor looks for processes that are not its children, whose end nobody announces. */
 export const LOOK_AGAIN = 50;
+
+/** How often a supervisor looks for a request to stop that nobody could tell it: the job took away its FIFO, say. */
+export const REQUEST_LOOK = 1000;
 
 /** How long a supervisor reads the pipes of a job of which nothing runs any more; somebody else may hold them. */
 export const DRAIN = 1000;

@@ -1,6 +1,6 @@
 /** Messages to a client over a stream, one a line. */
 
-import { PIECE, UNTAKEN_PATIENCE } from './limits.js';
+import { LONGEST_TIMER, PIECE, UNTAKEN_PATIENCE } from './limits.js';
 
 /** @import { Writable } from 'node:stream' */
 
@@ -18,7 +18,10 @@ export class Output {
   #taken = () => {};
   /** @type {PromiseWithResolvers | undefined} */
   #waiting;
-  /** Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed write. */
+  /**
+   * Whether nobody takes anything any more. The stream need not know: that of a process is not destroyed by a failed
+   * write.
+   */
   #isBroken = false;
   /** Whether nobody waits any more for what has not been taken. */
   #isGivenUp = false;
@@ -31,7 +34,7 @@ export class Output {
    */
   constructor(stream, untakenPatience = UNTAKEN_PATIENCE) {
     this.#stream = stream;
-    this.#untakenPatience = untakenPatience;
+    this.#untakenPatience = Math.min(untakenPatience, LONGEST_TIMER);
     stream.on('drain', () => this.#write());
     for (const event of ['error', 'close']) stream.on(event, () => this.#break());
   }
@@ -131,7 +134,11 @@ export class Output {
 
 /** @typedef {{ promise: Promise<void>, resolve: () => void }} PromiseWithResolvers */
 
-/** `Promise.withResolvers`, which Node 22 has and the types that we check against have not. @returns {PromiseWithResolvers} */
+/**
+ * `Promise.withResolvers`, which Node 22 has and the types that we check against have not.
+ *
+ * @returns {PromiseWithResolvers}
+ */
 function withResolvers() {
   let resolve = () => {};
   /** @type {Promise<void>} */

@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs';
 
 /**
- * The path of the directory in which this process works. `undefined` where it was deleted or renamed, and where its name is no
- * text: Node puts U+FFFD in the place of such bytes, which names another directory or none.
+ * The path of the directory in which this process works. `undefined` where it was deleted or renamed, and where its
+ * name is no text: Node puts U+FFFD in the place of such bytes, which names another directory or none.
  *
  * @returns {string | undefined}
  */

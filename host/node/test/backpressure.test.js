@@ -17,7 +17,10 @@ import { eventually, temporaryDirectory } from './support.js';
 /** How many requests have more replies than every buffer between the two ends has room for. */
 const REQUESTS = 3000;
 
-/** How many milliseconds a server may take for so many requests: seconds on a quiet machine, more than a minute on a busy one. */
+/**
+ * How many milliseconds a server may take for so many requests: seconds on a quiet machine, more than a minute on a
+ * busy one.
+ */
 const MANY_REQUESTS_PATIENCE = 300_000;
 
 /** How many open requests have more replies than that, and are no more than may be open. Each has a kilobyte. */
@@ -116,8 +119,8 @@ async function idle({ child }, what, isSo) {
 }
 
 /**
- * Sends more than is read without reading the replies, until the server has nothing to do though there are requests. Gives
- * the id of the first one.
+ * Sends more than is read without reading the replies, until the server has nothing to do though there are requests.
+ * Gives the id of the first one.
  *
  * @param {Client} client
  */
@@ -154,8 +157,8 @@ test('a server whose client does not read ends when it is asked to', async (cx) 
 });
 
 /**
- * A connection whose component tells something of each request, keeps it open until a moment that has passed, and answers
- * it then; `cancel NAME` takes a request back.
+ * A connection whose component tells something of each request, keeps it open until a moment that has passed, and
+ * answers it then; `cancel NAME` takes a request back.
  *
  * @param {Output} client
  */
@@ -199,6 +202,19 @@ test('a request is not resumed while its notifications are not taken, and then o
   stream.take();
   await turns();
   assert.deepEqual(wakes, ['a deadline', 'b deadline']);
+});
+
+test('a patience beyond what a timer takes is a long one', async (cx) => {
+  cx.mock.timers.enable({ apis: ['setTimeout'] });
+  for (const patience of [2 ** 31, Infinity]) {
+    const client = new Output(new Slow(), patience);
+    client.send('x');
+    const isFlushed = happened(client.flushed());
+    cx.mock.timers.tick(60_000);
+    assert.equal(await isFlushed(), false);
+    client.giveUp();
+    assert.equal(await isFlushed(), true);
+  }
 });
 
 test('what is taken back, and what is open at shutdown, waits for no client', async () => {

@@ -38,7 +38,8 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 /**
- * Writes a script of the need `questions`, and names it to the jobs by a variable. Several hosts do so at the same time.
+ * Writes a script of the need `questions`, and names it to the jobs by a variable. Several hosts do so at the same
+ * time.
  *
  * @param {string} variable
  * @param {string} command

@@ -24,7 +24,7 @@ import { test } from 'node:test';
 
 import { JobDirectory } from '../src/jobs/directory.js';
 import { modifiedAt } from '../src/jobs/files.js';
-import { outcome } from '../src/jobs/model.js';
+import { encode, outcome } from '../src/jobs/model.js';
 import { look } from '../src/jobs/processes.js';
 import { jobsIn, printed, seen, talking } from './job-bench.js';
 import { eventually, temporaryDirectory } from './support.js';
@@ -71,22 +71,56 @@ for (const [name, put] of Object.entries({
   });
 }
 
-test('an outcome that somebody has left meanwhile is not taken away as the one that was damaged', async (cx) => {
-  const { jobs, path, ended, end } = jobsIn(cx);
+test('what is told of a damaged outcome is not replaced by who saw the damage before', async (cx) => {
+  const { jobs, path, ended } = jobsIn(cx);
   const { id, file } = await ended();
-  const text = readFileSync(file, 'utf8');
-  const directory = new JobDirectory(join(path, id));
-  directory.putOutcomeAside();
-  assert.equal(readFileSync(file, 'utf8'), text);
-  assert.ok(!directory.hasOutcomeAside());
-  // Where it was, nobody else is in the way of what is told next.
-  assert.deepEqual(end(id), { tag: 'exited', val: { code: 0 } });
   writeFileSync(file, '');
-  directory.putOutcomeAside();
-  assert.ok(directory.hasOutcomeAside() && !existsSync(file));
-  // Who was about to say so was killed, and another process comes to the same.
-  assert.deepEqual(end(id), { tag: 'lost', val: { kind: 'files' } });
-  jobs.forget(id);
+  const told = jobs.inspect(id);
+  const late = outcome({ tag: 'lost', val: { kind: 'supervisor' } }, { startedAt: 1 });
+  new JobDirectory(join(path, id)).conclude(late, 'draft');
+  assert.deepEqual(jobs.inspect(id), told);
+  assert.equal(readFileSync(file, 'utf8'), '', 'nothing is moved, by which another one could be');
+  // The next one is damaged too.
+  writeFileSync(join(path, id, 'outcome.1.json'), '');
+  const again = jobs.inspect(id);
+  assert.equal(again.tag === 'ended' && again.val.end.tag, 'lost');
+  assert.deepEqual(jobs.inspect(id), again);
+});
+
+test('what a job says of its end while its supervisor cannot be found is not replaced once it is told', async (cx) => {
+  const bench = jobsIn(cx);
+  const { id, job, supervisor, isGone } = await talking(bench);
+  const alive = join(job, 'alive');
+  renameSync(alive, `${alive}.away`);
+  const forged = outcome({ tag: 'exited', val: { code: 0 } }, { startedAt: 1 });
+  writeFileSync(join(job, 'outcome.json'), encode(forged));
+  const told = bench.jobs.inspect(id);
+  renameSync(`${alive}.away`, alive);
+  await eventually('its supervisor to be gone', () => (look(supervisor)?.isZombie ?? true) || undefined);
+  assert.ok(isGone());
+  assert.deepEqual(bench.jobs.inspect(id), told);
+});
+
+test('an outcome that cannot be written whole is none', (cx) => {
+  const path = temporaryDirectory(cx);
+  const directory = new JobDirectory(path);
+  directory.reserve();
+  const long = { tag: 'not-started', val: { detail: 'x'.repeat(100_000) } };
+  const limited = (/** @type {string} */ draft) => `
+    const written = new directory.JobDirectory(${JSON.stringify(path)});
+    try {
+      written.conclude(model.outcome(${JSON.stringify(long)}, {})${draft});
+    } catch (error) {
+      console.log(JSON.stringify(error.code));
+    }`;
+  for (const draft of ['', ', "draft"']) {
+    // Each write takes what there is room for, and only the next one fails: as on a full disk.
+    assert.equal(printed(limited(draft), 'ulimit -f 64'), 'EFBIG');
+    assert.equal(directory.outcome(), undefined);
+    assert.deepEqual(readdirSync(path), ['reserve']);
+  }
+  assert.equal(printed(`${limited('')} console.log('"written"')`), 'written');
+  assert.equal(directory.outcome()?.end.tag, 'not-started');
 });
 
 /** @param {object} wrong members of an origin */

@@ -76,6 +76,32 @@ test('a function says how else it ended', async () => {
   assert.deepEqual((await begin(none).ended()).end, { tag: 'exited', val: { code: 0 } });
 });
 
+test('a function whose end is none has failed, and its job ends', async () => {
+  for (const given of [NaN, 1.5, 'x', true, {}, { tag: 'exited', val: { code: 256 } }, { tag: 'gone', val: {} }]) {
+    const it = begin(/** @type {any} */ (async () => given));
+    assert.deepEqual((await it.ended()).end, { tag: 'exited', val: { code: 1 } }, JSON.stringify(given));
+    assert.match(it.text(), /gives an exit code or an end, and not/);
+  }
+  // As from a process.
+  for (const [given, code] of /** @type {const} */ ([[256, 0], [-1, 255], [undefined, 0]])) {
+    assert.deepEqual((await begin(async () => given).ended()).end, { tag: 'exited', val: { code } });
+  }
+});
+
+test('what a function says that nobody could be told is refused', async () => {
+  const wrong = /** @type {[string, (call: any) => unknown][]} */ ([
+    ['a percentage', ({ report }) => report({ percent: NaN })],
+    ['a percentage', ({ report }) => report({ percent: '40' })],
+    ['a stream', ({ write }) => write('x', 'stdlog')],
+    ['a question', ({ ask }) => ask(undefined)],
+  ]);
+  for (const [what, say] of wrong) {
+    const it = begin(async (call) => void (await say(call)));
+    assert.deepEqual((await it.ended()).end, { tag: 'exited', val: { code: 1 } });
+    assert.match(it.text(), new RegExp(`^TypeError: ${what} is `));
+  }
+});
+
 test('a function is told when its grace is over, and not before', async () => {
   const stubborn = begin(({ killed }) => until(killed), { graceMs: 200n });
   stubborn.jobs.stop(stubborn.id, 'cancelled');
@@ -125,6 +151,44 @@ test('a function asks, and the first answer reaches it', async () => {
   await it.ended();
   assert.equal(it.text(), '"yes"\n"no"\n');
   it.jobs.answer(it.id, second.key, '"after its end"');
+});
+
+test('questions go with a job that has ended, and no answer reaches what is left of it', async () => {
+  /** @type {Promise<unknown>[]} */
+  const later = [];
+  /** @type {Call | undefined} */
+  let left;
+  let end = () => {};
+  const it = begin(async (call) => {
+    left = call;
+    later.push(call.ask('"first"').catch((error) => error.message));
+    // Nobody ever looks at this one.
+    call.ask('"second"');
+    await new Promise((resolve) => (end = () => resolve(undefined)));
+  });
+  const { key } = await eventually('a question', () => it.progress().questions[0]);
+  end();
+  await it.ended();
+  it.jobs.answer(it.id, key, '"late"');
+  assert.deepEqual(await Promise.all(later), ['the job has ended']);
+  await assert.rejects(async () => left?.ask('"third"'), /the job has ended/);
+});
+
+test('a function that asks much leaves no listener for each question', async () => {
+  /** @type {string[]} */
+  const added = [];
+  const it = begin(async ({ ask, signal }) => {
+    const add = signal.addEventListener.bind(signal);
+    signal.addEventListener = (/** @type {[any, any]} */ ...words) => (added.push(words[0]), add(...words));
+    for (let number = 0; number < 3; number += 1) await ask('"again"');
+  });
+  for (let number = 0; number < 3; number += 1) {
+    const { key } = await eventually('a question', () => it.progress().questions[0]);
+    it.jobs.answer(it.id, key, '"yes"');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await it.ended();
+  assert.deepEqual(added, []);
 });
 
 test('questions go with a job that is to stop, and none is asked afterwards', async () => {

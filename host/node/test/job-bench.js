@@ -11,7 +11,17 @@ import { look } from '../src/jobs/processes.js';
 import { NODE_OPTIONS, eventually, temporaryDirectory } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
-/** @import { Command } from '../src/jobs/model.js' */
+/** @import { Spec } from '../src/types.js' */
+
+/** A job that ends at once. @type {Spec} */
+export const TRUE = {
+  command: { tag: 'program', val: ['true'] },
+  environment: [],
+  stdin: '',
+  interactive: false,
+  graceMs: 0n,
+  outputLimitBytes: 4096n,
+};
 
 /** Jobs in a directory of their own. @param {TestContext} cx */
 export function jobsIn(cx) {
@@ -26,9 +36,7 @@ export function jobsIn(cx) {
     new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
   const start = (/** @type {string[]} */ ...words) => {
     const id = crypto.randomUUID();
-    /** @type {Command} */
-    const command = { tag: 'program', val: words };
-    jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
+    jobs.start(id, { ...TRUE, command: { tag: 'program', val: words } });
     started.push(id);
     return id;
   };
@@ -58,14 +66,20 @@ export function jobsIn(cx) {
   return { jobs, path, start, running, ended, end, stopped };
 }
 
-/** What a script prints as JSON, in a process of its own, since it may wait for ever. @param {string} script */
-export function printed(script) {
+/**
+ * What a script prints as JSON, in a process of its own, since it may wait for ever.
+ *
+ * @param {string} script
+ * @param {string} limit what a shell does before, such as a `ulimit`
+ */
+export function printed(script, limit = 'true') {
   const imports = ['index', 'jobs/directory', 'jobs/files', 'jobs/model', 'jobs/output'].map((name) => {
     const url = new URL(`../src/${name}.js`, import.meta.url).href;
     return `import * as ${name.split('/').at(-1)} from ${JSON.stringify(url)};`;
   });
   const options = [...NODE_OPTIONS, '--input-type=module', '--eval', [...imports, script].join('\n')];
-  const { stdout, stderr, signal } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 30_000 });
+  const words = ['-c', `${limit}; exec "$@"`, 'sh', process.execPath, ...options];
+  const { stdout, stderr, signal } = spawnSync('sh', words, { encoding: 'utf8', timeout: 30_000 });
   assert.equal(signal, null, 'it waits for ever');
   assert.notEqual(stdout, '', stderr);
   return JSON.parse(stdout);

@@ -15,10 +15,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Damaged, checkedOutcome, decode } from '../src/jobs/model.js';
-import { jobsIn } from './job-bench.js';
+import { TRUE, jobsIn } from './job-bench.js';
 import { eventually } from './support.js';
 
-/** @import { Command } from '../src/jobs/model.js' */
 
 test('since when a job runs whose record was damaged is the same at each look', async (cx) => {
   const { jobs, path, running } = jobsIn(cx);
@@ -33,7 +32,10 @@ test('since when a job runs whose record was damaged is the same at each look', 
     writeFileSync(join(path, id, 'origin.json'), damage);
     const first = progress();
     assert.ok(Math.abs(Number(first.startedAt - startedAt)) < 60_000);
-    const second = await eventually('time to pass', () => (progress().runningMs > first.runningMs ? progress() : undefined));
+    const second = await eventually('time to pass', () => {
+      const now = progress();
+      return now.runningMs > first.runningMs ? now : undefined;
+    });
     assert.equal(second.startedAt, first.startedAt);
   }
 });
@@ -82,7 +84,8 @@ test('whatever is put in the place of a request to stop is one', async (cx) => {
     put(join(path, id, 'stop'));
     const state = jobs.inspect(id);
     // Its supervisor may have been about to look for one.
-    assert.equal(state.tag === 'running' ? state.val.stopping : state.tag === 'ended' && state.val.stopped, 'cancelled');
+    const cause = state.tag === 'running' ? state.val.stopping : state.tag === 'ended' && state.val.stopped;
+    assert.equal(cause, 'cancelled');
     jobs.stop(id, 'expired');
     assert.equal(await stopped(id), 'cancelled');
   }
@@ -145,13 +148,28 @@ test('who waits for a job that cannot be looked at is called back, and its serve
   assert.equal(jobs.inspect(id).tag, 'running');
 });
 
+test('a directory that cannot be used is refused in words that say why', (cx) => {
+  const { jobs, path } = jobsIn(cx);
+  const loop = join(path, 'loop');
+  symlinkSync(loop, loop);
+  writeFileSync(join(path, 'file'), '');
+  for (const [directory, why] of /** @type {const} */ ([
+    [join(path, 'missing'), 'does not exist'],
+    [join(path, 'file'), 'is not a directory'],
+    [join(path, 'file', 'below'), 'is not a directory'],
+    [`/${'x'.repeat(300)}`, 'cannot be entered: name too long; name another one'],
+    [loop, 'cannot be entered: too many symbolic links encountered; name another one'],
+  ])) {
+    const begin = () => jobs.start(crypto.randomUUID(), { ...TRUE, directory });
+    assert.throws(begin, ({ payload }) => payload.detail.includes(`${directory} ${why}`), why);
+  }
+});
+
 test('a start that fails leaves no descriptor, and nothing in the workshop', (cx) => {
   const { jobs, path, start } = jobsIn(cx);
   const id = start('sleep', '300');
   const before = readdirSync('/proc/self/fd').length;
-  /** @type {Command} */
-  const command = { tag: 'program', val: ['true'] };
-  const again = () => jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
+  const again = () => jobs.start(id, TRUE);
   for (let time = 0; time < 10; time += 1) assert.throws(again, /was started or stopped before/);
   assert.ok(readdirSync('/proc/self/fd').length <= before);
   assert.deepEqual(readdirSync(join(path, '.workshop')), []);

@@ -58,7 +58,8 @@ async function runCrowd(open, own, members) {
 }
 
 /** @param {Progress} progress */
-const reason = ({ tag, val }) => (tag === 'failed' ? String(val.reason) : `the kit says \`${tag}\` where it has to end`);
+const reason = ({ tag, val }) =>
+  tag === 'failed' ? String(val.reason) : `the kit says \`${tag}\` where it has to end`;
 
 /** @param {number} moment */
 const until = (moment) => new Promise((resolve) => setTimeout(resolve, moment - Date.now()));

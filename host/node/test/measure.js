@@ -1,8 +1,8 @@
 /**
  * Measures what the component costs in Node: `npm run measure`, after a build, on a machine that does nothing else.
  *
- * The calls are those of `cargo bench -- component`, with the same payload. With `--quick` everything is done once, which
- * shows that it can be measured, and says nothing of the costs.
+ * The calls are those of `cargo bench -- component`, with the same payload. With `--quick` everything is done once,
+ * which shows that it can be measured, and says nothing of the costs.
  */
 
 import assert from 'node:assert/strict';
@@ -14,6 +14,7 @@ import { join } from 'node:path';
 
 import { Component, FunctionJobs, MemoryStore, ProcessJobs, SqliteStore, loadServer } from '../src/index.js';
 import { BIN, meta } from './client.js';
+import { TRUE } from './job-bench.js';
 import { NODE_OPTIONS } from './support.js';
 
 /** @import { Store } from '../src/index.js' */
@@ -31,7 +32,7 @@ const request = (method, params = {}) =>
 
 /**
  * Does something often, and prints what it took: the median of the time that passed, which a busy machine makes longer,
- * and the mean of this process's processor time, which it hardly does.
+ * and the mean of the processor time of this process with all its threads, which it hardly does.
  *
  * @param {string} what
  * @param {number} often
@@ -60,7 +61,7 @@ function printSizes() {
   const [script = 0, ...modules] = names.map((name) => statSync(new URL(name, server)).size);
   const code = modules.reduce((sum, bytes) => sum + bytes, 0);
   console.log(`transpiled: ${script + code} bytes, ${script} of JavaScript and ${code} of core modules\n`);
-  console.log('| what | median time | processor time, mean of all threads |\n|---|---|---|');
+  console.log('| what | time, median | processor time, mean |\n|---|---|---|');
 }
 
 /** The reply to a message. @param {Component} component @param {string} message */
@@ -87,9 +88,7 @@ async function firstReply(directory) {
 /** @param {ProcessJobs} jobs */
 async function runJob(jobs) {
   const id = crypto.randomUUID();
-  /** @type {import('../src/jobs/model.js').Command} */
-  const command = { tag: 'program', val: ['true'] };
-  jobs.start(id, { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n });
+  jobs.start(id, TRUE);
   await new Promise((resolve) => jobs.whenEnded(id, () => resolve(undefined)));
 }
 

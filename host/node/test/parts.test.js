@@ -38,7 +38,8 @@ test('bytes that are no text are refused', () => {
 });
 
 test('keys are ordered as their bytes in UTF-8 are', () => {
-  const keys = ['', 'a', 'a\u{1}', 'ab', 'b', '\u{7f}', '\u{80}', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'];
+  const beyondAscii = ['\u{80}', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'];
+  const keys = ['', 'a', 'a\u{1}', 'ab', 'b', '\u{7f}', ...beyondAscii];
   const bytes = (/** @type {string} */ key) => Buffer.from(key);
   for (const a of keys) {
     for (const b of keys) {

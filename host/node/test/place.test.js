@@ -19,7 +19,8 @@ function configuration(directory) {
 }
 
 /**
- * A server that works in the directory that a word of a shell names: Node itself can start none where the name is no text.
+ * A server that works in the directory that a word of a shell names: Node itself can start none where the name is no
+ * text.
  *
  * @param {TestContext} cx
  * @param {string} root where it keeps everything
@@ -65,7 +66,8 @@ test('a server in a directory whose name is no text serves, and says what a call
   mkdirSync(join(root, 'a\ufffd'));
   const client = serverIn(cx, root, `"$(printf '${root}/a\\377')"`);
   assert.match(await confirmation(client), /^Directory: the server's own$/m);
-  assert.match(await said(client, 'pwd'), /not run, its directory cannot be used: .*name that is no text.*name another one/);
+  const refusal = /not run, its directory cannot be used: .*name that is no text.*name another one/;
+  assert.match(await said(client, 'pwd'), refusal);
   assert.match(await said(client, 'pwd', root), /^exit code 0/);
 });
 
@@ -83,7 +85,8 @@ test('an empty variable names no data directory, and the directory where a serve
   mkdirSync(place);
   for (const state of ['', 'relative']) {
     const env = { ...process.env, HOME: home, BACKBURNER_DIR: '', XDG_STATE_HOME: state };
-    const { status, stderr } = spawnSync(process.execPath, [...NODE_OPTIONS, BIN], { cwd: place, env, encoding: 'utf8' });
+    const words = [...NODE_OPTIONS, BIN];
+    const { status, stderr } = spawnSync(process.execPath, words, { cwd: place, env, encoding: 'utf8' });
     assert.equal(status, 0, stderr);
     assert.deepEqual(readdirSync(place), []);
     assert.ok(existsSync(join(home, '.local/state/backburner-node/node.db')));

@@ -3,6 +3,8 @@
  * commands that the kit's checks use where a function can keep the promise, and no more.
  */
 
+import { COMMANDS as WORDS, sleep } from './vocabulary.js';
+
 /** @import { Call, Run } from '../src/jobs/functions.js' */
 /** @import { End } from '#server/interfaces/backburner-server-jobs.js' */
 
@@ -15,18 +17,14 @@ class Exit extends Error {
   }
 }
 
-/** The commands, each with its words and what it writes to. */
-/** @typedef {{ call: Call, words: string[], write: (text: string) => void }} Step */
-/** @type {Record<string, (step: Step) => void | Promise<void>>} */
+/** @typedef {import('./vocabulary.js').Statement} Step */
+/** The commands, each with its words and what it writes to. @type {Record<string, (step: Step) => unknown>} */
 const COMMANDS = {
-  echo: ({ words, write }) => write(`${words.join(' ')}\n`),
+  ...WORDS,
   printf: ({ words, write }) => write(printed(words[0] ?? '')),
-  cat: ({ call, write }) => write(call.stdin),
   head: ({ call, words, write }) => write(call.stdin.slice(0, Number(words[1]))),
-  true: () => undefined,
   // What comes after `yes` and its text is `| head -c N`.
   yes: ({ words, write }) => write(repeated(words[0] === '|' ? 'y' : words[0], Number(words.at(-1)))),
-  sleep: ({ call, words }) => sleep(Number(words[0]) * 1000, call.signal),
   exit: ({ words }) => {
     throw new Exit(Number(words[0]));
   },
@@ -35,7 +33,7 @@ const COMMANDS = {
     throw new Exit({ tag: 'signalled', val: { signal: `SIG${option.slice(1)}`, coreDumped: false } });
   },
   // Only ever the last command, or without one.
-  exec: (step) => step.words[0] === '<&-' ? undefined : command({ ...step }, step.words),
+  exec: (step) => (step.words[0] === '<&-' ? undefined : command(step, step.words)),
   // `while :` and what belongs to it: something that goes on until it is stopped.
   while: ({ call }) => sleep(600_000, call.signal),
 };
@@ -96,19 +94,6 @@ function printed(quoted) {
 
 /** @param {string | undefined} text @param {number} length */
 const repeated = (text, length) => `${text}\n`.repeat(Math.ceil(length / 2)).slice(0, length);
-
-/** @param {number} ms @param {AbortSignal} signal @returns {Promise<void>} */
-function sleep(ms, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop);
-  });
-}
 
 /** The functions of a shell, by the first word of the line that they run. @type {Record<string, Run>} */
 export const SHELL = Object.fromEntries([...Object.keys(COMMANDS), 'trap'].map((name) => [name, run]));

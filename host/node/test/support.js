@@ -4,11 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What Node is told for a process that opens a store: not to warn of `node:sqlite`, which Node 22 calls experimental. */
+/**
+ * What Node is told for a process that opens a store: not to warn of `node:sqlite`, which Node 22 calls experimental.
+ */
 export const NODE_OPTIONS = ['--disable-warning=ExperimentalWarning'];
 
 /**
- * Why a test is left out, as its option `skip` wants it. Where BACKBURNER_ALL_HOSTS is 1, as in CI, nothing is left out.
+ * Why a test is left out, as its option `skip` wants it. Where BACKBURNER_ALL_HOSTS is 1, as in CI, nothing is left
+ * out.
  *
  * @param {string | undefined} lack what is missing for it
  * @returns {string | false}

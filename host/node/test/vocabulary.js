@@ -11,14 +11,15 @@
 /** @import { End } from '#server/interfaces/backburner-server-jobs.js' */
 
 /** A statement that is carried out: its words behind the first, and whether the job ignores that it is to end. */
-/** @typedef {{ call: Call, words: string[], write: (text: string) => void, isStubborn: boolean }} Statement */
+/** @typedef {{ call: Call, words: string[], write: (text: string) => void, isStubborn?: boolean }} Statement */
 /**
  * What a statement comes to: its status, 0 where it gives none, or the end of the job; and whether it ignores its stop.
  */
 /** @typedef {number | void | { end: number | End } | { isStubborn: true }} Result */
 
+/** Programs, which a job may also be without a shell. */
 /** @type {Record<string, (statement: Statement) => Result | Promise<Result>>} */
-const COMMANDS = {
+export const COMMANDS = {
   echo: ({ words, write }) => write(`${words.join(' ')}\n`),
   printf: ({ words, write }) => write(unescaped(words[0] ?? '')),
   cat: ({ call, write }) => write(call.stdin),
@@ -139,7 +140,7 @@ function expanded(word, environment) {
 }
 
 /** @param {number} ms @param {AbortSignal} signal @returns {Promise<void>} */
-function sleep(ms, signal) {
+export function sleep(ms, signal) {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const timer = setTimeout(resolve, ms);

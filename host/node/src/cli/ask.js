@@ -8,13 +8,13 @@ import { at } from '../timer.js';
 import { milliseconds } from './duration.js';
 import { Form, KINDS, readAnswer, untilWhen } from './form.js';
 import { ownJob } from './job.js';
-import { WrongUsage } from './usage.js';
+import { WrongUsage, isHelpAsked } from './usage.js';
 
 const HELP = `Usage: backburner-node ask MESSAGE [OPTIONS]
 
 Asks a person something in a command that runs as a job, waits for the answer, and prints it in one line, a number as it
-was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models see
-the answers.
+was written. Without an option for what is asked, it asks for agreement only. Never ask for secrets: clients and models
+see the answers.
 
 Options:
   --boolean, --text, --number, --integer   ask for one value of this kind
@@ -55,13 +55,13 @@ const text = /** @type {const} */ ({ type: 'string' });
  * @returns {Promise<number>} the exit status
  */
 export async function run(args) {
+  if (isHelpAsked(args)) return print(HELP);
   const native = NATIVE_ONLY.find((name) => args.some((it) => it === `--${name}` || it.startsWith(`--${name}=`)));
   if (native) throw new WrongUsage(`only the native backburner has ask --${native}; --help says what there is here`);
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     options: {
-      help: flag,
       boolean: flag,
       text: flag,
       number: flag,
@@ -72,7 +72,6 @@ export async function run(args) {
       json: flag,
     },
   });
-  if (values.help) return print(HELP);
   const [message, ...more] = positionals;
   if (message === undefined || more.length > 0) throw new WrongUsage('give one message, in quotes');
   const deadlineMs = values.deadline === undefined ? undefined : duration(values.deadline);

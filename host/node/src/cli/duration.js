@@ -9,8 +9,8 @@ const DAY = 24 * HOUR;
 const UNITS = new Map([['d', DAY], ['h', HOUR], ['m', MINUTE], ['min', MINUTE], ['s', SECOND], ['ms', 1]]);
 
 /**
- * Reads a number of seconds, or numbers with a unit each, the longest one first, as in `1h30m`. What is less than a millisecond
- * counts as one more.
+ * Reads a number of seconds, or numbers with a unit each, the longest one first, as in `1h30m`. What is less than a
+ * millisecond counts as one more.
  *
  * @param {string} text
  * @returns {number | undefined} milliseconds; `undefined` where it is no duration
@@ -34,7 +34,8 @@ export function milliseconds(text) {
 }
 
 /**
- * So many of a unit, such as `1`, `1.5` or `.5`, in milliseconds. Counts exactly: 1.1 days are no odd number of milliseconds.
+ * So many of a unit, such as `1`, `1.5` or `.5`, in milliseconds. Counts exactly: 1.1 days are no odd number of
+ * milliseconds.
  *
  * @param {string} number
  * @param {number} unit
@@ -61,7 +62,11 @@ export function lasting(ms) {
   return parts.join(' ');
 }
 
-/** A moment as a person reads it: in UTC, since nobody knows where, and with whole seconds. @param {number} ms since 1970 */
+/**
+ * A moment as a person reads it: in UTC, since nobody knows where, and with whole seconds.
+ *
+ * @param {number} ms since 1970
+ */
 export function moment(ms) {
   const [date, time = ''] = new Date(ms).toISOString().split('T');
   return `${date} ${time.slice(0, 8)} UTC`;

@@ -1,5 +1,6 @@
 /**
- * What a job asks, as the command line says it: the parameters of `elicitation/create`, and how their answer is printed.
+ * What a job asks, as the command line says it: the parameters of `elicitation/create`, and how their answer is
+ * printed.
  *
  * *Source:* MCP 2026-07-28, Elicitation, Requested Schema.
  */
@@ -33,14 +34,15 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const HIDDEN_IN_VALUE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /**
- * A name that a person can say, and of which they see where it begins and ends: letters, digits, blanks between them and
- * punctuation of ASCII. Without `=`, behind which the native host's `answer` has the value.
+ * A name that a person can say, and of which they see where it begins and ends: letters, digits, blanks between them
+ * and punctuation of ASCII. Without `=`, behind which the native host's `answer` has the value.
  */
 const NAME = /^(?! )(?:(?!\p{DI})[\p{Alphabetic}\p{N} !-<>-~]){1,100}(?<! )$/u;
 
 /** The same in words. */
 const NAMES =
-  '1 to 100 letters, digits, blanks and other characters of ASCII, without `=`, which neither begins nor ends with a blank';
+  '1 to 100 letters, digits, blanks and other characters of ASCII, without `=`, ' +
+  'which neither begins nor ends with a blank';
 
 /** The types, and what the protocol calls them. */
 const TYPES = new Map([
@@ -83,7 +85,8 @@ export class Form {
   }
 
   /**
-   * The line that is printed of an answer's content, as `readAnswer` gives it; `undefined` where there is nothing to print.
+   * The line that is printed of an answer's content, as `readAnswer` gives it; `undefined` where there is nothing to
+   * print.
    *
    * @param {any} content
    * @param {boolean} asJson
@@ -98,8 +101,8 @@ export class Form {
 }
 
 /**
- * Reads an answer. Its numbers stay as they were written: as numbers of JavaScript `1.50` would be `1.5`, and of many digits
- * another one.
+ * Reads an answer. Its numbers stay as they were written: as numbers of JavaScript `1.50` would be `1.5`, and of many
+ * digits another one.
  *
  * @param {string} text JSON
  * @returns {any} what `JSON.stringify` writes as it was
@@ -132,7 +135,8 @@ function named(text, isRequired) {
 /** Whether each has a value, as one can see, and no other has the same. @param {string[]} choices */
 function areDistinct(choices) {
   const values = choices.map((choice) => choice.split('=', 1)[0] ?? '');
-  return new Set(values).size === values.length && !values.some((value) => isBlank(value) || HIDDEN_IN_VALUE.test(value));
+  const areSeen = !values.some((value) => isBlank(value) || HIDDEN_IN_VALUE.test(value));
+  return areSeen && new Set(values).size === values.length;
 }
 
 /** Whether there is nothing to see. @param {string} text */

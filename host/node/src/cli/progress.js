@@ -4,15 +4,16 @@ import { parseArgs } from 'node:util';
 
 import { writeReport } from '../jobs/report.js';
 import { ownJob } from './job.js';
-import { WrongUsage } from './usage.js';
+import { WrongUsage, isHelpAsked } from './usage.js';
 
 const HELP = `Usage: backburner-node progress [PERCENT] [TEXT]...
 
 Says how far a job is, in a command that runs as one: the status message of its task says this in place of the last line
 of output, until it is said anew. An empty text takes it back.
 
-A first word that is a number, with or without a % behind it, is the percentage, and a wrong command line where it is not 0
-to 100; quote a text that begins with a number as one word. All other words are the text, of which 1000 bytes are kept.
+A first word that is a number, with or without a % behind it, is the percentage, and a wrong command line where it is
+not 0 to 100; quote a text that begins with a number as one word. All other words are the text, of which 1000 bytes are
+kept.
 
 Exit status: 0 where it was noted, 2 for a wrong command line, 125 where this is no job or this program failed.
 `;
@@ -22,11 +23,11 @@ Exit status: 0 where it was noted, 2 for a wrong command line, 125 where this is
  * @returns {number} the exit status
  */
 export function run(args) {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { help: { type: 'boolean' } } });
-  if (values.help) {
+  if (isHelpAsked(args)) {
     process.stdout.write(HELP);
     return 0;
   }
+  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
   const report = { ...read(positionals), at: Date.now() };
   writeReport(ownJob(), report);
   return 0;

@@ -8,14 +8,14 @@ import { readConfig } from '../config.js';
 import { ConfigError } from '../component.js';
 import { ownDirectory } from '../own-directory.js';
 import { MAX_MESSAGE_BYTES, serve } from '../server.js';
-import { WrongUsage } from './usage.js';
+import { WrongUsage, isHelpAsked } from './usage.js';
 
 const HELP = `Usage: backburner-node [serve] [OPTIONS]
        backburner-node ask MESSAGE [OPTIONS]
        backburner-node progress [PERCENT] [TEXT]...
 
-An MCP server over standard input and output, whose tasks are shell commands that outlive it. What a command calls to ask a
-person something, and to say how far it is, is explained by its own --help.
+An MCP server over standard input and output, whose tasks are shell commands that outlive it. What a command calls to
+ask a person something, and to say how far it is, is explained by its own --help.
 
 Options:
   --config FILE             a backburner.toml with tools and limits; options win over it [default: none]
@@ -45,11 +45,11 @@ const text = /** @type {const} */ ({ type: 'string' });
  * @returns {Promise<number>} the exit status
  */
 export async function run(args) {
-  const { isHelp, file, dataDir, maxMessageBytes, configuration } = options(args);
-  if (isHelp) {
+  if (isHelpAsked(args)) {
     process.stdout.write(HELP);
     return 0;
   }
+  const { file, dataDir, maxMessageBytes, configuration } = options(args);
   try {
     await serve({ dataDir, maxMessageBytes, config: configuration() });
   } catch (error) {
@@ -69,7 +69,6 @@ export function options(args) {
     args,
     allowPositionals: true,
     options: {
-      help: { type: 'boolean' },
       config: text,
       'data-dir': text,
       'sync-limit': text,
@@ -79,7 +78,7 @@ export function options(args) {
       'max-message-bytes': text,
     },
   });
-  if (!values.help && positionals.join() !== '' && positionals.join() !== 'serve') {
+  if (positionals.join() !== '' && positionals.join() !== 'serve') {
     throw new WrongUsage(`there is no command ${positionals.join(' ')} at this place; see --help`);
   }
   const number = (/** @type {Name} */ name) => parse(name, values[name]);
@@ -91,7 +90,6 @@ export function options(args) {
   };
   const file = values.config;
   return {
-    isHelp: values.help,
     file,
     dataDir: values['data-dir'] ?? (process.env.BACKBURNER_DIR || stateDirectory()),
     maxMessageBytes: number('max-message-bytes'),
@@ -119,7 +117,9 @@ function parse(name, given) {
 /** @param {number | undefined} seconds */
 const times1000 = (seconds) => (seconds === undefined ? undefined : seconds * 1000);
 
-/** Where programs keep such things, by the XDG Base Directory specification: a path that is not absolute does not count. */
+/**
+ * Where programs keep such things, by the XDG Base Directory specification: a path that is not absolute does not count.
+ */
 function stateDirectory() {
   const named = process.env.XDG_STATE_HOME ?? '';
   return join(isAbsolute(named) ? named : join(homedir(), '.local', 'state'), 'backburner-node');

@@ -36,22 +36,25 @@ const INSIDE = 'its supervisor is gone, and this process is a part of it and run
 export function bury({ id, directory, bootId, draft }) {
   const origin = unlessDamaged(() => directory.origin());
   const isThisBoot = origin === undefined || origin.bootId === bootId;
+  const isReserved = directory.isReserved();
   // A supervisor that lives holds another FIFO than the one that is there.
   const isWhole = origin !== undefined && directory.hasAlive() && supervisors(id).length === 0;
   // The number that was recorded in another boot is a stranger's. What has the job's id in its environment is the job's
   // whatever its record says, which a process of the job may have written.
   const started = isThisBoot ? directory.started() : undefined;
-  const found = killAll(id, started, () => isThisBoot || directory.markFound());
+  const found = killAll(id, started, () => directory.markFound());
   if (found === 'still there') return undefined;
   const wasFound = found === 'killed' || directory.wasFound();
   // First, so that no outcome counts bytes as kept that a power failure would take.
   const refusedBytes = syncOutput(directory.path);
   const { writtenBytes, keptBytes } = usage(directory.path);
   const safeBytes = Math.max(keptBytes - refusedBytes, 0);
-  const kind = lossKind({ wasDamaged: directory.hasOutcomeAside(), isWhole, isThisBoot, wasFound });
+  const wasDamaged = directory.isOutcomeDamaged();
+  const kind = lossKind({ isReserved, wasDamaged, isWhole, isThisBoot, wasFound });
   const lost = outcome(/** @type {const} */ ({ tag: 'lost', val: { kind } }), {
     startedAt: origin?.startedAt ?? directory.madeAt(),
-    stopped: directory.stopCause() ?? null,
+    // Whoever reserved the id did so only because there seemed to be no job.
+    stopped: (isReserved && kind === 'files' ? undefined : directory.stopCause()) ?? null,
     outputBytes: writtenBytes,
     droppedBytes: Math.max(writtenBytes - safeBytes, 0),
   });
@@ -62,11 +65,13 @@ export function bury({ id, directory, bootId, draft }) {
 /**
  * What happened to a job.
  *
- * @param {{ wasDamaged: boolean, isWhole: boolean, isThisBoot: boolean, wasFound: boolean }} known whether its outcome
- *   was damaged, its record and FIFO are whole, that says this boot, and something of it ran
+ * @param {Record<'isReserved' | 'wasDamaged' | 'isWhole' | 'isThisBoot' | 'wasFound', boolean>} known whether it seemed
+ *   to be unknown when it was stopped, its outcome was damaged, its record and FIFO are whole, that says this boot, and
+ *   something of it ran
  * @returns {LossKind}
  */
-function lossKind({ wasDamaged, isWhole, isThisBoot, wasFound }) {
+function lossKind({ isReserved, wasDamaged, isWhole, isThisBoot, wasFound }) {
+  if (isReserved) return wasFound ? 'files' : 'never-started';
   // It may have ended long ago, by itself.
   if (wasDamaged) return 'files';
   if (isThisBoot) return isWhole ? 'supervisor' : 'files';

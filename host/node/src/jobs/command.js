@@ -58,7 +58,11 @@ function wordsOf({ command }, searchPath) {
   return command.tag === 'program' ? command.val : [shell(searchPath), '-c', '--', command.val];
 }
 
-/** bash where there is one, since that is what people and models write, else the system's own shell. @param {string} searchPath */
+/**
+ * bash where there is one, since that is what people and models write, else the system's own shell.
+ *
+ * @param {string} searchPath
+ */
 function shell(searchPath) {
   const named = searchPath.split(':').filter(isAbsolute);
   const places = [...named, '/bin', '/usr/bin', '/usr/local/bin'].map((place) => join(place, 'bash'));

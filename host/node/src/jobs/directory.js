@@ -6,16 +6,18 @@
  * | `origin.json` | when and in which boot the job was asked for |
  * | `spec.json` | what to run |
  * | `alive` | a FIFO that the supervisor holds open for as long as it lives |
- * | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
+ * | `control` | a FIFO; a byte in it makes the supervisor look for `stop` at once |
  * | `stop` | a symbolic link whose target is the cause: made in one step, the first one wins |
  * | `started.json` | which process the command is |
  * | `out-…`, `idx-…` | the output, see `output.js` |
  * | `questions/` | what it asks and is answered, see `questions.js` |
  * | `report.json` | what it last said of itself |
- * | `reserve` | room for the outcome |
+ * | `reserve` | room for the outcome, until there is one |
  * | `outcome.json` | how it ended; there before the supervisor ends, and never changed |
- * | `outcome.json.damaged-…` | what was in the place of that, and was none |
- * | `found` | a symbolic link: processes were found of a job whose record says that there can be none |
+ * | `outcome.1.json`, … | the same, where somebody has damaged all before it: nobody ever takes an outcome away |
+ * | `outcome.json.damaged-…` | what the job itself had put in the place of its outcome |
+ * | `reserved` | a symbolic link: it was stopped before anybody had started it |
+ * | `found` | a symbolic link: something of a job without a supervisor was found, and killed |
  * | `supervisor.log` | what Node said where the supervisor failed |
  */
 
@@ -29,20 +31,18 @@ import {
   lstatSync,
   openSync,
   readSync,
-  readdirSync,
   readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 
 import { OUTCOME_RESERVE_BYTES, RECORD_BYTES, STALE } from '../limits.js';
 import {
-  ASIDE,
   codeOf,
+  deleteAll,
   ifKnown,
   ifThere,
   makeFifos,
@@ -60,6 +60,9 @@ import { Damaged, checkedOrigin, checkedOutcome, checkedStarted, encode, isStopC
 
 const { O_NONBLOCK, O_RDWR } = constants;
 const PRIVATE = { mode: 0o600 };
+
+const OUTCOME = 'outcome.json';
+const RESERVE = 'reserve';
 
 export class JobDirectory {
   /** @param {string} path */
@@ -82,7 +85,26 @@ export class JobDirectory {
 
   /** Takes room for the outcome, so that a full disk cannot keep the job from ending. */
   reserve() {
-    writeFileSync(this.file('reserve'), Buffer.alloc(OUTCOME_RESERVE_BYTES, ' '), PRIVATE);
+    writeFileSync(this.file(RESERVE), Buffer.alloc(OUTCOME_RESERVE_BYTES, ' '), PRIVATE);
+  }
+
+  /**
+   * Writes what keeps everybody from starting a job that nobody has started yet; power-safe on return, but for the name
+   * of the directory itself.
+   *
+   * @param {Origin} origin
+   * @param {StopCause} cause
+   */
+  reserveId(origin, cause) {
+    this.requestStop(cause);
+    symlinkSync('reserved', this.file('reserved'));
+    writeFileSync(this.file('origin.json'), encode(origin), { ...PRIVATE, flush: true });
+    syncDirectory(this.path);
+  }
+
+  /** Whether this is a job that was stopped before anybody had started it, as far as its directory shows. */
+  isReserved() {
+    return this.#isLink('reserved');
   }
 
   /** Opens `alive` for the supervisor: as long as anybody holds it, the job counts as running. */
@@ -162,8 +184,8 @@ export class JobDirectory {
   }
 
   /**
-   * Why the job is to stop, if it is. Whatever else is in the place of that cancels it: a process of the job put it there, and
-   * nobody else could stop the job any more.
+   * Why the job is to stop, if it is. Whatever else is in the place of that cancels it: a process of the job put it
+   * there, and nobody else could stop the job any more.
    *
    * @returns {StopCause | undefined}
    */
@@ -219,36 +241,40 @@ export class JobDirectory {
    * How the job ended, where that is known.
    *
    * @returns {Outcome | undefined}
-   * @throws {Damaged} where somebody damaged the file
    */
   outcome() {
-    const record = ifThere(() => this.#read('outcome.json'));
+    return this.#outcomeIn(this.#outcomeName());
+  }
+
+  /** @param {string} name */
+  #outcomeIn(name) {
+    const record = ifThere(() => this.#read(name));
     return record && checkedOutcome(record);
+  }
+
+  /** The first name that an outcome may have and nothing damaged has: what cannot be read for now is no damage. */
+  #outcomeName() {
+    let name = OUTCOME;
+    for (let number = 1; isDamaged(() => this.#outcomeIn(name)); number += 1) name = `outcome.${number}.json`;
+    return name;
+  }
+
+  /** Whether somebody damaged the outcome. */
+  isOutcomeDamaged() {
+    return this.#outcomeName() !== OUTCOME;
   }
 
   /** Moves an outcome out of the way that the job itself has written: for the supervisor, before it writes its own. */
   disownOutcome() {
-    putAside(this.file('outcome.json'));
+    putAside(this.file(OUTCOME));
   }
 
-  /** Moves an outcome that was damaged out of the way, or what is in its place. */
-  putOutcomeAside() {
-    const aside = putAside(this.file('outcome.json'));
-    if (aside === undefined || isDamaged(() => checkedOutcome(readWhole(aside, RECORD_BYTES)))) return;
-    // Somebody else has done the same, and has left a whole one, which may have been told.
-    linkOnce(aside, this.file('outcome.json'));
-    rmSync(aside);
+  /** Whether the room for an outcome is there: who writes that takes the room away afterwards. */
+  hasReserve() {
+    return ifThere(() => lstatSync(this.file(RESERVE))) !== undefined;
   }
 
-  /** Whether there was an outcome that was damaged. */
-  hasOutcomeAside() {
-    return readdirSync(this.path).some((name) => name.startsWith(`outcome.json${ASIDE}`));
-  }
-
-  /**
-   * Takes note that something of the job was found although its record says that there can be nothing. It is killed
-   * then, and who looks afterwards finds nothing more.
-   */
+  /** Takes note that something of the job was found. It is killed then, and who looks afterwards finds nothing more. */
   markFound() {
     try {
       symlinkSync('found', this.file('found'));
@@ -259,29 +285,31 @@ export class JobDirectory {
 
   /** Whether that was noted. */
   wasFound() {
-    return ifThere(() => lstatSync(this.file('found')))?.isSymbolicLink() ?? false;
+    return this.#isLink('found');
   }
 
   /**
-   * Writes the outcome, power-safe on return, unless there is one. `draft` is a file that nobody else writes: the
-   * supervisor's is the `reserve`.
+   * Writes the outcome, power-safe on return, unless there is one.
    *
    * @param {Outcome} outcome
-   * @param {string} draft
+   * @param {string} [draft] a file that nobody else writes: the supervisor's is the room that was taken for it
+   * @throws what kept it from being written whole: then it has no name that anybody reads
    */
-  conclude(outcome, draft) {
+  conclude(outcome, draft = RESERVE) {
     const path = this.file(draft);
     const text = Buffer.from(encode(outcome));
     const file = overwriteFile(path);
     try {
-      writeSync(file, text, 0, text.length, 0);
+      writeFileSync(file, text);
       ftruncateSync(file, text.length);
       fsyncSync(file);
+      linkOnce(path, this.file(this.#outcomeName()));
     } finally {
       closeSync(file);
+      // The room stays until there is an outcome.
+      if (draft !== RESERVE) rmSync(path, { force: true });
     }
-    linkOnce(path, this.file('outcome.json'));
-    rmSync(path, { force: true });
+    deleteAll(this.file(RESERVE));
     syncDirectory(this.path);
     // Nobody has waited for the job's own name so far.
     syncDirectory(dirname(this.path));
@@ -301,6 +329,11 @@ export class JobDirectory {
   /** @param {string} name */
   file(name) {
     return join(this.path, name);
+  }
+
+  /** @param {string} name */
+  #isLink(name) {
+    return ifThere(() => lstatSync(this.file(name)))?.isSymbolicLink() ?? false;
   }
 
   /** @param {string} name @param {number} [limitBytes] */

@@ -68,15 +68,10 @@ export function overwriteFile(path) {
  * Moves what is in the place of a file out of the way: it may be anything, also what cannot be deleted.
  *
  * @param {string} path
- * @returns {string | undefined} where it is now; `undefined` where there was nothing
  */
 export function putAside(path) {
-  const aside = `${path}${ASIDE}${crypto.randomUUID()}`;
-  return ifThere(() => (renameSync(path, aside), aside));
+  ifThere(() => renameSync(path, `${path}.damaged-${crypto.randomUUID()}`));
 }
-
-/** What the name of something that was moved away has behind the name that it had. */
-export const ASIDE = '.damaged-';
 
 /** Opens a FIFO for reading. @param {string} path @throws {OtherKind} */
 export function openFifo(path) {
@@ -220,7 +215,8 @@ export function readBytes(file, position, limit) {
 }
 
 /**
- * Makes FIFOs. Node has no function for this, and a FIFO is what the kernel closes whatever ends the process that reads it.
+ * Makes FIFOs. Node has no function for this, and a FIFO is what the kernel closes whatever ends the process that reads
+ * it.
  *
  * @param {string[]} paths
  */

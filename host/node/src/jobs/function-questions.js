@@ -3,7 +3,12 @@
 import { ANSWER_BYTES, FORM_BYTES, OPEN_QUESTIONS, REPORT_BYTES } from '../limits.js';
 
 /** @import * as wit from '#server/interfaces/backburner-server-jobs.js' */
-/** @typedef {{ question: wit.Question, resolve: (answer: string) => void }} Open */
+/**
+ * @typedef {object} Open
+ * @property {wit.Question} question
+ * @property {(answer: string) => void} resolve
+ * @property {(why: unknown) => void} reject
+ */
 
 /**
  * How many questions were ever asked here, of which keys are made: so that no two of this process or page are the same.
@@ -12,34 +17,40 @@ let asked = 0;
 
 /** The questions of one job. */
 export class Questions {
-  #signal;
   /** By their keys, oldest first. @type {Map<string, Open>} */
   #open = new Map();
+  /** Why nothing is asked any more. @type {{ why: unknown } | undefined} */
+  #closed;
 
-  /** @param {AbortSignal} signal aborted when the job is to stop: its questions go with it */
-  constructor(signal) {
-    this.#signal = signal;
-    signal.addEventListener('abort', () => this.#open.clear());
+  /** Takes back what is asked, and refuses what would be asked later. @param {unknown} why */
+  close(why) {
+    this.#closed ??= { why };
+    for (const { reject } of this.#open.values()) reject(why);
+    this.#open.clear();
   }
 
   /**
-   * Asks, and waits for the answer; rejected where the job is to stop.
+   * Asks, and waits for the answer; rejected where the questions are closed.
    *
    * @param {string} form
    * @returns {Promise<string>}
    */
   ask(form) {
-    return new Promise((resolve, reject) => {
-      this.#signal.throwIfAborted();
+    /** @type {Promise<string>} */
+    const answered = new Promise((resolve, reject) => {
+      if (this.#closed) throw this.#closed.why;
+      if (typeof form !== 'string') throw new TypeError('a question is a form, as text');
       if (bytesOf(form).length > FORM_BYTES) throw new Error(`a question may have ${FORM_BYTES} bytes`);
       if (this.#open.size >= OPEN_QUESTIONS) {
         throw new Error(`this job asks ${OPEN_QUESTIONS} other questions: wait until one of them is answered`);
       }
       asked += 1;
       const key = `q${asked}`;
-      this.#open.set(key, { question: { key, form, askedAt: BigInt(Date.now()) }, resolve });
-      this.#signal.addEventListener('abort', () => reject(this.#signal.reason));
+      this.#open.set(key, { question: { key, form, askedAt: BigInt(Date.now()) }, resolve, reject });
     });
+    // A function may end without it, and in Node a rejection that nobody looks at would end the server.
+    answered.catch(() => undefined);
+    return answered;
   }
 
   /**
@@ -69,6 +80,9 @@ export const isTooLong = (answer) => bytesOf(answer).length > ANSWER_BYTES;
  * @returns {wit.Report}
  */
 export function reportOf({ percent, text = '' }) {
+  if (percent !== undefined && (typeof percent !== 'number' || Number.isNaN(percent))) {
+    throw new TypeError('a percentage is a number from 0 to 100');
+  }
   const bounded = percent === undefined ? undefined : Math.trunc(Math.min(Math.max(percent, 0), 100));
   // Without half a character at its end.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });

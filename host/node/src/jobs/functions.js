@@ -7,7 +7,7 @@
 
 import { ANSWER_BYTES, LONGEST_TIMER, READ_BYTES } from '../limits.js';
 import { WitError } from '../wit-error.js';
-import { badSpec, checkSpec, noDirectory, startError } from './contract.js';
+import { badSpec, checkSpec, isEnd, noDirectory, startError } from './contract.js';
 import { Questions, isTooLong, reportOf } from './function-questions.js';
 import { NO_JOB_ID, isJobId } from './id.js';
 
@@ -28,7 +28,7 @@ import { NO_JOB_ID, isJobId } from './id.js';
  *   terminates it
  * @property {(text: string, stream?: wit.Stream) => void} write does nothing when the job has ended
  * @property {(form: string) => Promise<string>} ask asks a person something: a form and its answer, as the README of
- *   the WIT has them; rejected when the job is to stop
+ *   the WIT has them; rejected when the job is to stop, or has ended
  * @property {(said: { percent?: number, text?: string }) => void} report says how far the job is
  *
  * @typedef {(call: Call) => Promise<number | void | wit.End>} Run gives the exit code, 0 where it gives none; or how
@@ -138,7 +138,7 @@ class Job {
   #started = performance.now();
   #abort = new AbortController();
   #kill = new AbortController();
-  questions = new Questions(this.#abort.signal);
+  questions = new Questions();
   /** @type {wit.Report | undefined} */
   #report;
   /** @type {ReturnType<typeof setTimeout>[]} */
@@ -161,7 +161,14 @@ class Job {
 
   /** A job that never will be started. @param {wit.StopReason} reason */
   static neverStarted(reason) {
-    const job = new Job({ command: { tag: 'shell', val: '' }, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 0n });
+    const job = new Job({
+      command: { tag: 'shell', val: '' },
+      environment: [],
+      stdin: '',
+      interactive: false,
+      graceMs: 0n,
+      outputLimitBytes: 0n,
+    });
     job.#stopping = reason;
     job.#conclude({ tag: 'lost', val: { kind: 'never-started' } });
     return job;
@@ -180,6 +187,7 @@ class Job {
     if (this.#outcome || this.#stopping) return;
     this.#stopping = cause;
     this.#abort.abort();
+    this.questions.close(this.#abort.signal.reason);
     this.#after(this.#spec.graceMs, () => this.#kill.abort());
   }
 
@@ -210,14 +218,13 @@ class Job {
     try {
       // Later: whoever starts a job is told so before it does anything.
       await Promise.resolve();
-      const end = await run(this.#call(words));
-      return typeof end === 'object' && end !== null ? end : { tag: 'exited', val: { code: Number(end ?? 0) & 0xff } };
+      return endOf(await run(this.#call(words)));
     } catch (error) {
       if (this.#abort.signal.aborted) {
         const signal = this.#kill.signal.aborted ? 'SIGKILL' : 'SIGTERM';
         return { tag: 'signalled', val: { signal, coreDumped: false } };
       }
-      this.output.write(`${error}\n`, 'stderr');
+      this.output.write(`${String(error)}\n`, 'stderr');
       return { tag: 'exited', val: { code: 1 } };
     }
   }
@@ -234,7 +241,8 @@ class Job {
       signal: this.#abort.signal,
       killed: this.#kill.signal,
       // The outcome says how much there is, and never changes.
-      write: (text, stream) => {
+      write: (text, stream = 'stdout') => {
+        if (!STREAMS.includes(stream)) throw new TypeError(`a stream is ${STREAMS.join(' or ')}, and not ${stream}`);
         if (!this.#outcome) this.output.write(text, stream);
       },
       ask: (form) => this.questions.ask(form),
@@ -247,6 +255,7 @@ class Job {
   /** @param {wit.End} end */
   #conclude(end) {
     for (const timer of this.#timers) clearTimeout(timer);
+    this.questions.close(new Error('the job has ended'));
     this.#outcome = {
       startedAt: BigInt(this.#startedAt),
       endedAt: BigInt(Date.now()),
@@ -276,6 +285,22 @@ class Job {
   }
 }
 
+/** @type {wit.Stream[]} */
+const STREAMS = ['stdout', 'stderr'];
+
+/**
+ * How a job ended whose function gave this: its exit code, of which a system keeps a byte, nothing for 0, or an end.
+ *
+ * @param {unknown} given
+ * @returns {wit.End}
+ */
+function endOf(given) {
+  const isCode = Number.isSafeInteger(given ?? 0);
+  const end = isCode ? { tag: 'exited', val: { code: Number(given ?? 0) & 0xff } } : given;
+  if (isEnd(end)) return end;
+  throw new TypeError(`a function gives an exit code or an end, and not ${JSON.stringify(given)}`);
+}
+
 /** What a job wrote: the beginning, up to half of the limit, and as much of the end. */
 class Output {
   #half;
@@ -299,14 +324,15 @@ class Output {
    * @param {string} text
    * @param {wit.Stream} stream
    */
-  write(text, stream = 'stdout') {
+  write(text, stream) {
     const bytes = new TextEncoder().encode(text);
     this.lastAt = BigInt(Date.now());
     for (let start = 0; start < bytes.length; ) {
       const isHead = this.#headBytes < this.#half;
       const room = isHead ? this.#half - this.#headBytes : this.#half;
       const piece = bytes.subarray(start, start + room);
-      (isHead ? this.#head : this.#tail).push({ offset: BigInt(this.writtenBytes), at: this.lastAt, stream, bytes: piece });
+      const fragment = { offset: BigInt(this.writtenBytes), at: this.lastAt, stream, bytes: piece };
+      (isHead ? this.#head : this.#tail).push(fragment);
       if (isHead) this.#headBytes += piece.length;
       else this.#tailBytes += piece.length;
       this.writtenBytes += piece.length;

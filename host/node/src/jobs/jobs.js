@@ -19,9 +19,8 @@ import { startError } from './contract.js';
 import { JobDirectory } from './directory.js';
 import { codeOf, deleteAll, ifThere, openUp, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
-import { Damaged, outcome } from './model.js';
 import { readOutput, usage } from './output.js';
-import { SUPERVISOR, signalAll, supervisors } from './processes.js';
+import { SUPERVISOR, isAnythingLeft, supervisors } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
 import { complete } from './spec.js';
@@ -68,7 +67,8 @@ export class ProcessJobs {
     /** @type {number[]} */
     const held = [];
     try {
-      if (!this.#furnish(id, completed, held)) {
+      // Somebody may have deleted the directory of a job that runs.
+      if (isAnythingLeft(id) || !this.#furnish(id, completed, held)) {
         throw startError('already-known', 'this job was started or stopped before; look at it instead');
       }
       this.#spawnSupervisor(id, held);
@@ -84,17 +84,14 @@ export class ProcessJobs {
   stop(id, reason) {
     return this.#reporting(id, 'stopped', () => {
       if (!isJobId(id)) throw new Error(NO_JOB_ID);
-      const directory = this.#find(id);
-      if (directory?.isAlive()) {
+      const directory = this.#find(id) ?? this.#reserved(id, reason);
+      if (directory.isAlive()) {
         directory.requestStop(reason);
-        // Somebody took away what its supervisor listens to. It listens to this too, and what was recorded is why.
-        if (!directory.wake() && directory.started()) signalAll(supervisors(id), 'SIGTERM');
+        // Where somebody took away what its supervisor listens to, it looks by itself, a little later.
+        directory.wake();
       }
-      if (directory) return;
-      const isSettled = this.#establish(id, (it) => neverStarted(it, reason));
-      syncDirectory(this.#path);
-      // Somebody started it since we looked: then there is something to stop.
-      if (!isSettled) this.stop(id, reason);
+      // It has ended, or nobody else will end what is left of it.
+      this.#ended(id, directory);
     });
   }
 
@@ -108,8 +105,7 @@ export class ProcessJobs {
     return this.#reporting(id, 'inspected', () => {
       const directory = this.#find(id);
       if (!directory) return { tag: 'unknown' };
-      // In this order: an outcome is written while the supervisor lives.
-      const ended = directory.isAlive() ? undefined : this.#ended(id, directory);
+      const ended = this.#ended(id, directory);
       return ended ? { tag: 'ended', val: toWit(ended) } : { tag: 'running', val: this.#progress(directory) };
     });
   }
@@ -176,6 +172,18 @@ export class ProcessJobs {
     // What somebody put in its place is nobody's job.
     if (found) ifThere(() => renameSync(path, join(this.#workshop, this.#unique('damaged', id))));
     return undefined;
+  }
+
+  /**
+   * The directory of a job that was unknown: what keeps everybody from starting it, unless somebody has just done that.
+   *
+   * @param {string} id
+   * @param {wit.StopReason} reason
+   */
+  #reserved(id, reason) {
+    this.#establish(id, (directory) => directory.reserveId(this.#origin(), reason));
+    syncDirectory(this.#path);
+    return new JobDirectory(join(this.#path, id));
   }
 
   /**
@@ -246,20 +254,17 @@ export class ProcessJobs {
   }
 
   /**
-   * How a job ended whose supervisor is dead; `undefined` where what was killed has not disappeared yet.
+   * How a job ended; `undefined` where its supervisor lives, or what was killed has not disappeared yet.
    *
    * @param {string} id
    * @param {JobDirectory} directory
    */
   #ended(id, directory) {
-    try {
-      const known = directory.outcome();
-      if (known) return known;
-    } catch (error) {
-      // What cannot be read now, or not by this version, is right all the same.
-      if (!(error instanceof Damaged)) throw error;
-      directory.putOutcomeAside();
-    }
+    // In this order: an outcome is written while the supervisor lives.
+    if (directory.isAlive() && !isAbandoned(id, directory)) return undefined;
+    const known = directory.outcome();
+    // A supervisor whose FIFO the job has moved away would say something else later.
+    if (known && !(directory.hasReserve() && supervisors(id).length > 0)) return known;
     return bury({ id, directory, bootId: this.#bootId, draft: this.#unique('draft', id) });
   }
 
@@ -338,12 +343,15 @@ export class ProcessJobs {
   }
 }
 
-/** @param {JobDirectory} directory @param {wit.StopReason} reason */
-function neverStarted(directory, reason) {
-  const now = Date.now();
-  const end = /** @type {const} */ ({ tag: 'lost', val: { kind: 'never-started' } });
-  directory.conclude(outcome(end, { startedAt: now, endedAt: now, stopped: reason }), 'draft');
-}
+/**
+ * Whether nobody will carry out that a job is to stop: its supervisor is dead, and something of the job holds its FIFO.
+ * In this order: what runs of it had a supervisor before.
+ *
+ * @param {string} id
+ * @param {JobDirectory} directory
+ */
+const isAbandoned = (id, directory) =>
+  directory.stopCause() !== undefined && isAnythingLeft(id) && supervisors(id).length === 0;
 
 /** @param {Outcome} it @returns {wit.Outcome} */
 function toWit(it) {

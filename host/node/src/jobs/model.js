@@ -40,6 +40,7 @@
 
 import { closeSync } from 'node:fs';
 
+import { isEnd, isWithin } from './contract.js';
 import { OtherKind, openFile, readBytes } from './files.js';
 
 /** The version of everything that is written to disk. */
@@ -77,7 +78,8 @@ function parsed(text) {
 }
 
 /**
- * What is in a file that somebody else may have written; `undefined` where there is none, or it is no record or too long.
+ * What is in a file that somebody else may have written; `undefined` where there is none, or it is no record or too
+ * long.
  *
  * @param {string} path
  * @param {number} limitBytes
@@ -121,19 +123,9 @@ function opened(path) {
 
 /** @type {readonly string[]} */
 const STOP_CAUSES = ['timed-out', 'cancelled', 'expired', 'shut-down'];
-/** @type {readonly string[]} */
-const LOSS_KINDS = ['supervisor', 'machine', 'files', 'never-started'];
 
 /** Whether this is why a job was stopped. @param {unknown} value @returns {value is StopCause} */
 export const isStopCause = (value) => STOP_CAUSES.includes(/** @type {string} */ (value));
-
-/** Whether this is what each end has beside its tag. @type {Map<unknown, (val: any) => boolean>} */
-const ENDS = new Map([
-  ['exited', ({ code }) => isWithin(code, 255)],
-  ['signalled', ({ signal, coreDumped }) => typeof signal === 'string' && typeof coreDumped === 'boolean'],
-  ['not-started', ({ detail }) => typeof detail === 'string'],
-  ['lost', ({ kind }) => LOSS_KINDS.includes(kind)],
-]);
 
 /**
  * Refuses what is no outcome: any process of the job may have written it, and the component could not take it.
@@ -145,9 +137,9 @@ const ENDS = new Map([
 export function checkedOutcome(it) {
   const numbers = [it.startedAt, it.endedAt, it.durationMs, it.outputBytes, it.droppedBytes];
   const areNumbers = numbers.every((number) => isWithin(number));
-  const isEnd = ENDS.get(it.end?.tag)?.(it.end.val ?? {});
   const isStopped = it.stopped === null || isStopCause(it.stopped);
-  if (areNumbers && isEnd && isStopped && Array.isArray(it.leftovers) && it.leftovers.every(isLeftover)) return it;
+  const areLeftovers = Array.isArray(it.leftovers) && it.leftovers.every(isLeftover);
+  if (areNumbers && isEnd(it.end) && isStopped && areLeftovers) return it;
   throw new Damaged('an outcome has other members');
 }
 
@@ -178,11 +170,6 @@ export function checkedStarted(it) {
 
 /** @param {any} it */
 const isLeftover = (it) => isWithin(it?.pid, 2 ** 32 - 1) && typeof it.command === 'string';
-
-/** Whether this is a whole number from 0 on. @param {unknown} value @param {number} [most] */
-export function isWithin(value, most = Number.MAX_SAFE_INTEGER) {
-  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most;
-}
 
 /** @param {End} end @param {Partial<Outcome>} known @returns {Outcome} */
 export function outcome(end, known) {

@@ -12,8 +12,8 @@ import { join } from 'node:path';
 
 import * as limits from '../limits.js';
 import { monotonicMs } from './clock.js';
+import { isWithin } from './contract.js';
 import { createFile, ifKnown, ifThere, modifiedAt, openFile, readBytes } from './files.js';
-import { isWithin } from './model.js';
 
 /** @import { Stream } from './model.js' */
 /** @typedef {{ end: number, at: number, stream: Stream }} Entry a run of bytes that ends before the offset `end` */
@@ -355,7 +355,12 @@ function isSynced(directory, start) {
 
 /** @typedef {{ start: number, length: number, modifiedAt: number }} Listed */
 
-/** All segments in ascending order; what else is called `out-…` is none. @param {string} directory @returns {Listed[]} */
+/**
+ * All segments in ascending order; what else is called `out-…` is none.
+ *
+ * @param {string} directory
+ * @returns {Listed[]}
+ */
 function listSegments(directory) {
   return readdirSync(directory).sort().flatMap((name) => {
     const start = Number(name.slice(4));

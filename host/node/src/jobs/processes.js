@@ -72,6 +72,14 @@ export const supervisors = (id) => allProcesses().filter(({ pid }) => isSupervis
 /** @param {number} pid @param {string} id */
 const isSupervisor = (pid, id) => read(`/proc/${pid}/cmdline`).endsWith(`/${SUPERVISOR}\0${id}\0`);
 
+/**
+ * Whether anything is seen to run of a job, by its environment or as its supervisor. One look, and no more of each
+ * process than that takes: every start asks.
+ *
+ * @param {string} id
+ */
+export const isAnythingLeft = (id) => allPids().some((pid) => isMarked(pid, id) || isSupervisor(pid, id));
+
 /** Whether a process is not this one. @param {Seen} seen */
 export const isOther = (seen) => seen.pid !== process.pid;
 
@@ -86,10 +94,9 @@ function isMarked(pid, id) {
   return `\0${environment}`.includes(`\0${TASK_VARIABLE}=${id}\0`);
 }
 
-function allProcesses() {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.map((pid) => look(Number(pid))).filter((seen) => seen !== undefined);
-}
+const allPids = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+
+const allProcesses = () => allPids().map(look).filter((seen) => seen !== undefined);
 
 /**
  * What the system says of a process; `undefined` where there is none.

@@ -1,6 +1,6 @@
 /**
- * What a job asks and is answered, as files in `questions/`, a directory in that of the job. No server and no supervisor
- * has a part in it.
+ * What a job asks and is answered, as files in `questions/`, a directory in that of the job. No server and no
+ * supervisor has a part in it.
  *
  * | name | what it is |
  * |---|---|
@@ -8,16 +8,17 @@
  * | `KEY.wake` | a FIFO that the asker reads as long as it lives; a byte in it makes it look for an answer |
  * | `KEY.answer` | the answer: made in one step, the first one stays |
  *
- * A question is open as long as it is asked and not answered, and its asker lives: that is the FIFO, and never a process
- * id. Any process of the job may have written anything here, and what is damaged is no question.
+ * A question is open as long as it is asked and not answered, and its asker lives: that is the FIFO, and never a
+ * process id. Any process of the job may have written anything here, and what is damaged is no question.
  */
 
 import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { FORM_BYTES, OPEN_QUESTIONS, WRITTEN_ANSWER_BYTES, WRITTEN_FORM_BYTES } from '../limits.js';
+import { isWithin } from './contract.js';
 import { codeOf, isRead, makeFifos, syncDirectory, wake, whenWoken } from './files.js';
-import { encode, isWithin, readRecord } from './model.js';
+import { encode, readRecord } from './model.js';
 
 /** @typedef {{ key: string, form: string, askedAt: number }} Question */
 
@@ -52,7 +53,9 @@ export function answerQuestion(job, key, answer) {
   wake(join(directory, `${key}.wake`));
 }
 
-/** A question of this process, which is one of the job. It is withdrawn with `withdraw`, and by the end of the process. */
+/**
+ * A question of this process, which is one of the job. It is withdrawn with `withdraw`, and by the end of the process.
+ */
 export class Asker {
   #directory;
   #key = newKey();
@@ -143,11 +146,16 @@ const directoryOf = (job) => join(job, 'questions');
  * @param {string} directory
  */
 function keys(directory) {
-  const asked = namesIn(directory).filter((name) => name.endsWith('.asked')).map((name) => name.slice(0, -'.asked'.length));
-  return asked.filter(isKey).sort();
+  const asked = namesIn(directory).filter((name) => name.endsWith('.asked'));
+  const found = asked.map((name) => name.slice(0, -'.asked'.length));
+  return found.filter(isKey).sort();
 }
 
-/** What is in a directory; nothing where there is none, or the job put something else in its place. @param {string} directory */
+/**
+ * What is in a directory; nothing where there is none, or the job put something else in its place.
+ *
+ * @param {string} directory
+ */
 function namesIn(directory) {
   try {
     return readdirSync(directory);
@@ -196,7 +204,11 @@ function conclude(directory, key, answer) {
   syncDirectory(directory);
 }
 
-/** Deletes what askers left that were killed: as long as one lives, what it asked has a listener. @param {string} directory */
+/**
+ * Deletes what askers left that were killed: as long as one lives, what it asked has a listener.
+ *
+ * @param {string} directory
+ */
 function tidy(directory) {
   for (const key of keys(directory)) if (!isRead(join(directory, `${key}.wake`))) remove(directory, key);
 }

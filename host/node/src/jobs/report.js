@@ -4,7 +4,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { REPORT_BYTES, WRITTEN_REPORT_BYTES } from '../limits.js';
-import { encode, isWithin, readRecord } from './model.js';
+import { isWithin } from './contract.js';
+import { encode, readRecord } from './model.js';
 
 /** @typedef {{ percent: number | null, text: string, at: number }} Report */
 

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
 
 import { ownDirectory } from '../own-directory.js';
 import { badSpec, checkSpec, noDirectory, startError } from './contract.js';
@@ -11,7 +12,8 @@ import { badSpec, checkSpec, noDirectory, startError } from './contract.js';
 
 /** Why nothing runs in the server's own directory. Node starts no process in one whose name it cannot write. */
 const NO_DIRECTORY =
-  "the server's own is gone, was renamed, or has a name that is no text, and nothing can be started there; name another one";
+  "the server's own is gone, was renamed, or has a name that is no text, and nothing can be started there; " +
+  'name another one';
 
 /**
  * Makes a spec the whole truth, in the form that is written to disk.
@@ -51,8 +53,7 @@ function checkDirectory(path) {
     throw badSpec(`the directory ${path} is not an absolute path; give it in full`);
   }
   try {
-    const isDirectory = statSync(path).isDirectory();
-    if (!isDirectory) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    if (!statSync(path).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     accessSync(path, constants.X_OK);
   } catch (error) {
     throw unusable(path, error);
@@ -60,9 +61,11 @@ function checkDirectory(path) {
 }
 
 /** @param {string} path @param {any} error */
-function unusable(path, { code }) {
+function unusable(path, { code, errno }) {
   if (code === 'ENOENT') return noDirectory(path);
   if (code === 'ENOTDIR') return startError('bad-directory', `${path} is not a directory; name a directory`);
-  const closed = `the directory ${path} may not be entered; change its permissions or name another one`;
-  return startError('bad-directory', closed);
+  const why = ['EACCES', 'EPERM'].includes(code)
+    ? 'may not be entered; change its permissions or name another one'
+    : `cannot be entered: ${getSystemErrorMessage(errno)}; name another one`;
+  return startError('bad-directory', `the directory ${path} ${why}`);
 }

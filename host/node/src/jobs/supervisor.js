@@ -9,7 +9,7 @@
 
 import { dirname } from 'node:path';
 
-import { DRAIN, LEFTOVERS, LONGEST_TIMER, LOOK_AGAIN, OUTCOME_RETRY } from '../limits.js';
+import { DRAIN, LEFTOVERS, LOOK_AGAIN, OUTCOME_RETRY, REQUEST_LOOK } from '../limits.js';
 import { pause } from '../pause.js';
 import { monotonicMs } from './clock.js';
 import { endOf, execute } from './command.js';
@@ -99,8 +99,9 @@ class Watch {
       this.#over({ end: this.#end, stopped: this.#life.stopped, leftovers: this.#leftovers });
       return;
     }
-    const wait = this.#end ? Math.min(this.#life.wakeAt - now, LOOK_AGAIN) : this.#life.wakeAt - now;
-    if (wait < Infinity) this.#timer = setTimeout(() => this.#step(), Math.min(wait, LONGEST_TIMER));
+    // The job may have taken away what wakes this, and what it needs to be found.
+    const wait = Math.min(this.#life.wakeAt - now, this.#end ? LOOK_AGAIN : REQUEST_LOOK);
+    this.#timer = setTimeout(() => this.#step(), wait);
   }
 
   /** Whether the command has ended by itself, and Node is about to say so: then it is not stopped any more. */
@@ -215,7 +216,7 @@ function conclude({ directory, origin, recorder }, known) {
       // As long as everybody sees that this process lives, nobody else says how the job ended but the job itself.
       if (isFirst && directory.isAliveFile(ALIVE)) directory.disownOutcome();
       isFirst = false;
-      return directory.conclude(finished, 'reserve');
+      return directory.conclude(finished);
     } catch (error) {
       // Somebody deleted the whole directory: there is nobody left to tell.
       if (codeOf(error) === 'ENOENT') throw error;
