@@ -54,6 +54,20 @@ pub fn program() -> Command {
     command
 }
 
+/// A program under a limit of the shell's `ulimit`.
+#[must_use]
+pub fn limited(limit: &str, program: &Command) -> Command {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
+        .arg(program.get_program())
+        .args(program.get_args());
+    for (name, value) in program.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    command
+}
+
 /// The web service that embeds the host as a library, an example of this workspace; built as [`binary`] is.
 ///
 /// # Panics

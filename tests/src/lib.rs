@@ -29,7 +29,7 @@ mod task_process;
 mod test_dir;
 mod watch;
 
-pub use binary::{CONFIG, NO_CONFIG, binary, component, example, program, workspace};
+pub use binary::{CONFIG, NO_CONFIG, binary, component, example, limited, program, workspace};
 pub use deadline::{PATIENCE, until, until_ended};
 pub use embedded::{Answer, Embedded, assert_lists_tools};
 pub use message::{

@@ -9,22 +9,9 @@ use std::thread;
 
 use backburner_tests::{
     Client, PATIENCE, Server, Setup, TestDir, address_space_kib, descriptors, limit_address_space,
-    limit_descriptors, request, run_call, threads, tool_call, until,
+    limit_descriptors, limited, request, run_call, threads, tool_call, until,
 };
 use serde_json::{Value, json};
-
-/// A program under a limit of the shell's.
-fn limited(limit: &str, program: &Command) -> Command {
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
-        .arg(program.get_program())
-        .args(program.get_args());
-    for (name, value) in program.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    command
-}
 
 /// `backburner run true` on the data directory of `dir`.
 fn run_true(dir: &TestDir) -> Command {

@@ -121,6 +121,16 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Prompt:
+    """What a job waits to be typed at its terminal."""
+
+    key: str
+    text: str
+    hidden: bool
+    asked_at: int
+
+
+@dataclass(frozen=True)
 class Report:
     """How far a job is, in its own words."""
 
@@ -139,8 +149,8 @@ class Progress:
     last_output_at: int | None
     stopping: StopCause | None
     questions: list[Question] = field(default_factory=list)
-    prompt: None = None
-    """What is to be typed at a terminal, which no jobs here have."""
+    prompt: Prompt | None = None
+    """`None` where it has no terminal, as the jobs of this package."""
     report: Report | None = None
 
 
@@ -219,6 +229,9 @@ class Jobs(Protocol):
 
     def answer(self, id: str, key: str, answer: str) -> None:
         """Answer an open question; does nothing where jobs have no way to ask."""
+
+    def enter(self, id: str, key: str, line: str | None) -> None:
+        """Type a line, or the end of the file, where a job waits at its terminal; does nothing where jobs have none."""
 
     def read(self, id: str, offset: int, limit: int) -> list[Fragment]:
         """Read output from the first kept byte at or after `offset`, at most `limit` bytes (1 to 262144)."""

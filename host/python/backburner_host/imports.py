@@ -98,8 +98,8 @@ class _JobsImports:
     def answer(self, _caller: Any, id: str, key: str, answer: str) -> Record | None:
         return _attempt(lambda: self._jobs.answer(id, key, answer)) if _is_job_id(id) else None
 
-    def enter(self, _caller: Any, _id: str, _key: str, _line: str | None) -> None:
-        """Type nothing: no jobs here have terminals, so none waits for anything there."""
+    def enter(self, _caller: Any, id: str, key: str, line: str | None) -> Record | None:
+        return _attempt(lambda: self._jobs.enter(id, key, line)) if _is_job_id(id) else None
 
     def read(self, _caller: Any, id: str, offset: int, limit: int) -> list[Record] | Record:
         if not _is_job_id(id):
@@ -162,6 +162,7 @@ def _state(state: cap.Progress | cap.Outcome | None) -> Variant:
     record = to_record(state)
     if isinstance(state, cap.Progress):
         record.questions = [to_record(question) for question in state.questions]
+        record.prompt = None if state.prompt is None else to_record(state.prompt)
         record.report = None if state.report is None else to_record(state.report)
         return Variant("running", record)
     record.end = Variant(_END_TAGS[type(state.end)], to_record(state.end))

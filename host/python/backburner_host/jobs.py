@@ -94,6 +94,9 @@ class SupervisedJobs:
             if files is not None and files.is_alive():
                 questions.answer(files.path, key, answer)
 
+    def enter(self, id: str, key: str, line: str | None) -> None:
+        """Do nothing: a job that wants a terminal is refused."""
+
     def read(self, id: str, offset: int, limit: int) -> list[cap.Fragment]:
         with _failures(id, "read"):
             files = self._find(id)

@@ -1,6 +1,7 @@
 """The component in this process: its limits, what happens when it traps, and the file of its compiled form."""
 
 import ctypes
+import dataclasses
 import json
 import unittest
 from pathlib import Path
@@ -11,7 +12,7 @@ import wasmtime
 from wasmtime import Engine, Instance, Module, _ffi
 
 from backburner_host import byte_lists, limits
-from backburner_host.capabilities import JobsFailure, StartError
+from backburner_host.capabilities import JobsFailure, Outcome, Progress, Prompt, Spec, StartError
 from backburner_host.guest import Cancellation, ConfigError, Guest, Program, _Ticker
 from backburner_host.jobs import SupervisedJobs
 from backburner_host.memory_store import MemoryStore
@@ -28,6 +29,25 @@ META = {
 def request(method: str, **params: object) -> str:
     """A request with the id 7."""
     return json.dumps({"jsonrpc": "2.0", "id": 7, "method": method, "params": params | {"_meta": META}})
+
+
+class AtTerminal(SupervisedJobs):
+    """Jobs that wait at a terminal, which an embedder may have."""
+
+    typed: list[tuple[str, str | None]]
+
+    def start(self, id: str, spec: Spec) -> None:
+        self.typed = []
+        super().start(id, dataclasses.replace(spec, interactive=False))
+
+    def inspect(self, id: str) -> Progress | Outcome | None:
+        state = super().inspect(id)
+        if not isinstance(state, Progress) or self.typed:
+            return state
+        return dataclasses.replace(state, prompt=Prompt("p1", "Which branch?", False, state.started_at))
+
+    def enter(self, id: str, key: str, line: str | None) -> None:
+        self.typed.append((key, line))
 
 
 class BrokenStore(MemoryStore):
@@ -58,6 +78,24 @@ class Component(DirectoryCase):
         self.assertIn("supportedVersions", guest.message("somebody", request("server/discover")))
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "x"}}
         self.assertEqual(guest.message("somebody", json.dumps(cancelled)), Cancellation('"x"'))
+
+    def test_what_the_jobs_of_an_embedder_wait_for_at_a_terminal_is_asked_and_typed(self) -> None:
+        jobs = AtTerminal(self.directory)
+        guest = Guest(program(), MemoryStore(), jobs, {"directLimitMs": 0, "terminals": True})
+
+        def result(method: str, **params: object) -> dict[str, Any]:
+            return json.loads(guest.message("somebody", request(method, **params)))["result"]
+
+        arguments = {"command": "sleep 60", "interactive": True}
+        with mock.patch.dict(META["io.modelcontextprotocol/clientCapabilities"], {"elicitation": {"form": {}}}):
+            id = result("tools/call", name="run", arguments=arguments)["taskId"]
+            asked = result("tasks/get", taskId=id)
+            self.assertEqual(asked["status"], "input_required")
+            [(key, asks)] = asked["inputRequests"].items()
+            self.assertEqual(asks["params"]["message"], "Which branch?")
+            result("tasks/update", taskId=id, inputResponses={key: {"action": "accept", "content": {"answer": "main"}}})
+        self.assertEqual(jobs.typed, [("p1", "main")])
+        result("tasks/cancel", taskId=id)
 
     def test_a_message_that_an_instance_traps_on_is_answered_and_the_next_one_too(self) -> None:
         guest = self.guest(BrokenStore())

@@ -72,7 +72,7 @@ impl SqliteStore {
                 other => Err(other),
             })
             .map_err(|error| match error {
-                Unusable::Failed(error) => Unusable::Failed(on_disk(error, reserve.disk())),
+                Unusable::Failed(error) => Unusable::Failed(explained(error, &reserve)),
                 other => other,
             })
             .map_err(|error| error.at(path))?;
@@ -133,7 +133,7 @@ impl SqliteStore {
             return error;
         }
         let lost = self.files.check().err();
-        lost.unwrap_or_else(|| on_disk(error, self.reserve.disk()))
+        lost.unwrap_or_else(|| explained(error, &self.reserve))
     }
 
     /// Writes what the leader brought and what waits behind it, and leaves each waiting commit its result.
@@ -170,7 +170,7 @@ impl SqliteStore {
         match self.files.check() {
             Ok(()) => results
                 .into_iter()
-                .map(|it| it.map_err(|error| on_disk(error, self.reserve.disk())))
+                .map(|it| it.map_err(|error| explained(error, &self.reserve)))
                 .collect(),
             Err(error) => vec![Err(error); batch.len()],
         }
@@ -246,11 +246,12 @@ fn bytes(change: &Change) -> usize {
 }
 
 /// Whether something failed for want of room. A full disk SQLite tells by a name of its own, a quota as any failure to
-/// write, and that a file could not be made as one that cannot be opened: then whether there is room has to be seen.
+/// write, which may be a limit on the size of files, and that a file could not be made as one that cannot be opened: then
+/// whether there is room has to be seen.
 fn lacks_room(error: &Error, reserve: &Reserve) -> bool {
     match error {
         Error::NoSpace(_) => true,
-        Error::Unopened(_) => reserve.is_missed(),
+        Error::Unopened(_) | Error::FileSize(_) => reserve.is_missed(),
         Error::Other(cause) => {
             let code = cause
                 .downcast_ref::<SqlError>()
@@ -302,6 +303,14 @@ impl Store for SqliteStore {
 impl Drop for SqliteStore {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+/// What an error is on the disk of this reserve: where that has no room, a limit on the size of files is not to blame.
+fn explained(error: Error, reserve: &Reserve) -> Error {
+    match error {
+        Error::FileSize(cause) if reserve.is_missed() => Error::NoSpace(cause),
+        other => on_disk(other, reserve.disk()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
-use backburner_tests::{Client, Server, Trouble, tool_call};
+use backburner_tests::{Client, Server, Setup, Trouble, limited, tool_call};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, assert_exit_code, assert_nothing_left, cancel, keyed_call};
@@ -129,18 +129,31 @@ fn a_job_that_ends_while_the_disk_is_full_is_told_truly() {
 
 #[test]
 fn a_server_begins_on_a_full_disk_that_no_server_has_open() {
+    begins_on_a_full_disk(Scene::server);
+}
+
+/// The system then says the same of a full disk and of a file that is too long.
+#[test]
+fn a_server_whose_files_may_not_be_of_any_size_begins_on_a_full_disk() {
+    begins_on_a_full_disk(|scene| {
+        let setup = Setup::flags(&["--direct-limit", "0"]);
+        Server::spawn(&mut limited("-f 2000000", &setup.command(&scene.dir)))
+    });
+}
+
+fn begins_on_a_full_disk(begin: impl Fn(&Scene) -> Server) {
     let scene = Scene::new();
     let Some(_disk) = small_disk(&scene) else {
         return;
     };
-    let mut server = scene.server();
+    let mut server = begin(&scene);
     let id = server.run(&scene.line(7));
     let unwanted = server.run("sleep 76");
     scene.wait_for_log(1);
     // SQLite takes its log and the log's index away with it.
     assert!(server.close().status.success());
     fill(&scene);
-    let mut server = scene.server();
+    let mut server = begin(&scene);
     assert_refused(&mut server, &json!({ "command": scene.line(3) }));
     cancel(&mut server, &unwanted);
     assert_eq!(server.ended_task(&unwanted)["status"], "cancelled");
@@ -148,7 +161,7 @@ fn a_server_begins_on_a_full_disk_that_no_server_has_open() {
     assert_exit_code(&server.ended_task(&id), 7);
     assert!(server.close().status.success());
     make_room(&scene);
-    let mut server = scene.server();
+    let mut server = begin(&scene);
     assert_exit_code(&server.task(&id), 7);
     assert_eq!(server.task(&unwanted)["status"], "cancelled");
     assert_eq!(scene.log().len(), 1, "nothing else was started");

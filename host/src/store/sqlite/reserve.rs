@@ -9,7 +9,8 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, StatVfs, StatVfsMountFlags};
+use rustix::fs::{FallocateFlags, OFlags, StatVfs, StatVfsMountFlags};
+use rustix::io::Errno;
 use rustix::process::{Resource, Uid, geteuid, getrlimit};
 
 use super::super::limits::RESERVE_BYTES;
@@ -45,7 +46,8 @@ impl Reserve {
     /// Takes the room where it is not taken. Costs one system call where it is.
     ///
     /// # Errors
-    /// What the system says, [`ErrorKind::StorageFull`] where there is no room. Then none is taken.
+    /// What the system says, [`ErrorKind::StorageFull`] or [`ErrorKind::QuotaExceeded`] where there is no room. Then none
+    /// is taken.
     pub(super) fn keep(&self) -> io::Result<()> {
         // Once more, since another process may have given up in between what this one was taking.
         for _ in 0..2 {
@@ -67,7 +69,8 @@ impl Reserve {
             return Err(ErrorKind::FileTooLarge.into());
         }
         let disk = rustix::fs::statvfs(directory_of(&self.path))?;
-        if free_bytes(&disk, geteuid()) < bytes().saturating_sub(taken_bytes) {
+        let wanted = (bytes() + MARGIN_BYTES).saturating_sub(taken_bytes);
+        if free_bytes(&disk, geteuid()).is_some_and(|free| free < wanted) {
             return Err(ErrorKind::StorageFull.into());
         }
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -79,11 +82,11 @@ impl Reserve {
             .mode(MODE)
             .custom_flags(flags)
             .open(&self.path)?;
-        let written = file.write_all(&noise());
-        if written.is_err() {
+        let filled = fill(&mut file);
+        if filled.is_err() {
             self.take_back(&file);
         }
-        written
+        filled
     }
 
     /// Takes away what was taken in part; not what another process has put there since.
@@ -123,15 +126,36 @@ impl Reserve {
     }
 }
 
-/// How much of a disk this user may still take. Some of it is for root alone.
-fn free_bytes(disk: &StatVfs, user: Uid) -> u64 {
+/// How much of a disk this user may still take; `None` where it does not tell how large it is, as one in memory without a
+/// limit. Some of it is for root alone.
+fn free_bytes(disk: &StatVfs, user: Uid) -> Option<u64> {
     let blocks = if user.is_root() {
         disk.f_bfree
     } else {
         disk.f_bavail
     };
-    blocks.saturating_mul(disk.f_frsize)
+    (disk.f_blocks > 0).then(|| blocks.saturating_mul(disk.f_frsize))
 }
+
+/// Has a file take its room: by asking for it, which costs next to nothing, and where that is not possible, or was in
+/// words alone, by writing it.
+///
+/// # Errors
+/// Where there is no room.
+fn fill(file: &mut File) -> io::Result<()> {
+    let whole = || rustix::fs::fallocate(&*file, FallocateFlags::empty(), 0, bytes());
+    match rustix::io::retry_on_intr(whole) {
+        Ok(()) if file.metadata()?.blocks() * BLOCK_BYTES >= bytes() => Ok(()),
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => file.write_all(&noise()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// In what `stat` counts the room that a file takes.
+const BLOCK_BYTES: u64 = 512;
+
+/// How much more has to be free, so that who takes the room leaves some for others.
+const MARGIN_BYTES: u64 = 1 << 20;
 
 fn bytes() -> u64 {
     RESERVE_BYTES as u64
@@ -153,6 +177,7 @@ fn noise() -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
@@ -170,7 +195,7 @@ mod tests {
             reserve.keep().expect("there is room");
             let found = fs::metadata(&reserve.path).expect("it is there");
             assert_eq!(found.len(), bytes());
-            assert!(found.blocks() * 512 >= bytes(), "it takes room");
+            assert!(found.blocks() * BLOCK_BYTES >= bytes(), "it takes room");
             assert_eq!(found.permissions().mode() & 0o777, MODE);
         }
         assert!(reserve.give_up());
@@ -211,8 +236,23 @@ mod tests {
     fn what_is_free_for_root_alone_counts_for_root_alone() {
         let mut disk = rustix::fs::statvfs("/").expect("it is there");
         (disk.f_bavail, disk.f_bfree, disk.f_frsize) = (1, 3, 4096);
-        assert_eq!(free_bytes(&disk, Uid::ROOT), 3 * 4096);
-        assert_eq!(free_bytes(&disk, Uid::from_raw(1000)), 4096);
+        assert_eq!(free_bytes(&disk, Uid::ROOT), Some(3 * 4096));
+        assert_eq!(free_bytes(&disk, Uid::from_raw(1000)), Some(4096));
+    }
+
+    #[test]
+    fn a_disk_that_does_not_say_how_large_it_is_is_not_full() {
+        let mut disk = rustix::fs::statvfs("/").expect("it is there");
+        (disk.f_blocks, disk.f_bavail, disk.f_bfree) = (0, 0, 0);
+        assert_eq!(free_bytes(&disk, Uid::ROOT), None);
+    }
+
+    #[test]
+    fn what_is_written_does_not_repeat_itself() {
+        let noise = noise();
+        assert_eq!(noise.len(), RESERVE_BYTES);
+        let words: HashSet<&[u8]> = noise.chunks_exact(8).collect();
+        assert_eq!(words.len(), RESERVE_BYTES / 8);
     }
 
     #[test]
