@@ -28,7 +28,7 @@ export const UNTAKEN_PATIENCE = 5000;
 export const ASKED_PATIENCE = 1000;
 
 /**
- * In pieces of how many characters messages are written. A piece that was taken shows that the client reads, if slowly:
+ * In pieces of how many bytes messages are written. A piece that was taken shows that the client reads, if slowly:
  * a whole megabyte would hide that for longer than `UNTAKEN_PATIENCE`.
  */
 export const PIECE = 16 * 1024;
@@ -78,7 +78,7 @@ export const RECORD_BYTES = 16 << 20;
 /** How many bytes are reserved for the outcome, so that a full disk cannot keep a job from ending. */
 export const OUTCOME_RESERVE_BYTES = 8192;
 
-/** How long `inspect` waits for what is left of a lost job to disappear, which takes microseconds usually. */
+/** How long a look or a stop waits for what is left of a lost job to disappear, which takes microseconds usually. */
 export const BURIAL = 2000;
 
 /** Pause between two looks at processes that were killed. */

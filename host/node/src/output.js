@@ -30,7 +30,8 @@ export class Output {
 
   /**
    * @param {Writable} stream
-   * @param {number} [untakenPatience] how long nothing may be taken until `flushed` gives up, in milliseconds
+   * @param {number} [untakenPatience] how long nothing may be taken until `flushed` gives up, in milliseconds, and 24
+   *   days at most
    */
   constructor(stream, untakenPatience = UNTAKEN_PATIENCE) {
     this.#stream = stream;

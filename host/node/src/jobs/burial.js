@@ -79,7 +79,7 @@ function lossKind({ isReserved, wasDamaged, isWhole, isThisBoot, wasFound }) {
 }
 
 /**
- * Kills what is left of a job whose supervisor is dead.
+ * Kills what is left of a job, and its supervisor where that lives and cannot be reached.
  *
  * @param {string} id
  * @param {Started | undefined} started

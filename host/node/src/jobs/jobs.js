@@ -2,8 +2,8 @@
  * Jobs as processes under a supervisor each, which go on when this process ends.
  *
  * There is no daemon. A job is a directory, `<id>`, see `directory.js`; servers and supervisors find each other
- * through it. A supervisor lives as long as somebody holds its FIFO `alive`, which the kernel closes whatever ended it:
- * liveness is never a process id, and a reader's end of file is a wake-up.
+ * through it. A supervisor holds the FIFO `alive` there for as long as it lives, and the kernel closes that whatever
+ * ended it: liveness is never a process id, and a reader's end of file is a wake-up.
  */
 
 import { spawn } from 'node:child_process';
