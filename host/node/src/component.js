@@ -14,7 +14,8 @@ import { wasi } from './wasi.js';
 /** @typedef {Parameters<Protocol['resume']>[2]} Wake */
 /** @typedef {Parameters<Protocol['refuse']>[1]} Refusal */
 /** @typedef {ImportObject['backburner:server/store@0.1.0']} Store */
-/** @typedef {Omit<ImportObject['backburner:server/jobs@0.1.0'], 'enter'>} Jobs */
+/** @typedef {ImportObject['backburner:server/jobs@0.1.0']} AllJobs */
+/** @typedef {Omit<AllJobs, 'enter'> & Partial<Pick<AllJobs, 'enter'>>} Jobs without `enter` where no job has a terminal */
 
 /**
  * What a build makes of a component: a function that links it, and its compiled core modules by file name.
@@ -56,8 +57,7 @@ export function instantiate({ instantiate, modules }, store, jobs) {
       inspect: jobs.inspect.bind(jobs),
       read: jobs.read.bind(jobs),
       answer: jobs.answer.bind(jobs),
-      // No jobs here have terminals, so none waits for anything there.
-      enter: () => undefined,
+      enter: jobs.enter?.bind(jobs) ?? (() => undefined),
       forget: jobs.forget.bind(jobs),
     },
   });

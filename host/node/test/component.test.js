@@ -14,9 +14,9 @@ import { eventually } from './support.js';
 const code = await loadServer();
 const context = () => ({ now: BigInt(Date.now()), principal: 'somebody' });
 
-/** @param {number} id @param {string} method @param {object} params */
-const request = (id, method, params) =>
-  JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta('tasks') } });
+/** @param {number} id @param {string} method @param {object} params @param {import('./client.js').Kind} client */
+const request = (id, method, params, client = 'tasks') =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta: meta(client) } });
 
 /** @param {number} id @param {string} command @param {object} rest */
 const call = (id, command, rest = {}) =>
@@ -63,6 +63,46 @@ test('an instance that traps is dropped, its request answered, and the next one 
   assert.match(log.join(), /a mistake of the host/);
   isBroken = false;
   assert.notEqual(component.message(context(), call(8, 'echo')).tag, 'nothing');
+});
+
+test('what the jobs of an embedder wait for at a terminal is asked, and typed', async () => {
+  const functions = new FunctionJobs({
+    async read({ signal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+  });
+  /** @type {any[]} */
+  const typed = [];
+  const jobs = {
+    start: (/** @type {string} */ id, /** @type {any} */ spec) => functions.start(id, { ...spec, interactive: false }),
+    stop: functions.stop.bind(functions),
+    read: functions.read.bind(functions),
+    answer: functions.answer.bind(functions),
+    forget: functions.forget.bind(functions),
+    inspect: (/** @type {string} */ id) => {
+      const state = functions.inspect(id);
+      if (state.tag !== 'running' || typed.length > 0) return state;
+      const prompt = { key: 'p1', text: 'Which branch?', hidden: false, askedAt: state.val.startedAt };
+      return { tag: state.tag, val: { ...state.val, prompt } };
+    },
+    enter: (/** @type {any[]} */ ...line) => void typed.push(line),
+  };
+  const config = { directLimitMs: 0, terminals: true };
+  const component = new Component({ code, store: new MemoryStore(), jobs, config });
+  const result = (/** @type {string} */ method, /** @type {object} */ params) => {
+    const outcome = component.message(context(), request(1, method, params, 'person'));
+    assert.ok(outcome.tag === 'reply');
+    return JSON.parse(outcome.val).result;
+  };
+  const { taskId } = result('tools/call', { name: 'run', arguments: { command: 'read', interactive: true } });
+  const asked = result('tasks/get', { taskId });
+  assert.equal(asked.status, 'input_required');
+  const key = Object.keys(asked.inputRequests).join();
+  assert.equal(asked.inputRequests[key].params.message, 'Which branch?');
+  const inputResponses = { [key]: { action: 'accept', content: { answer: 'main' } } };
+  result('tasks/update', { taskId, inputResponses });
+  assert.deepEqual(typed, [[taskId, 'p1', 'main']]);
+  result('tasks/cancel', { taskId });
 });
 
 test('a configuration that is wrong is refused with the member that is', () => {
