@@ -15,7 +15,8 @@ import { wasi } from './wasi.js';
 /** @typedef {Parameters<Protocol['refuse']>[1]} Refusal */
 /** @typedef {ImportObject['backburner:server/store@0.1.0']} Store */
 /** @typedef {ImportObject['backburner:server/jobs@0.1.0']} AllJobs */
-/** @typedef {Omit<AllJobs, 'enter'> & Partial<Pick<AllJobs, 'enter'>>} Jobs without `enter` where no job has a terminal */
+/** Without `enter` where no job has a terminal. */
+/** @typedef {Omit<AllJobs, 'enter'> & Partial<Pick<AllJobs, 'enter'>>} Jobs */
 
 /**
  * What a build makes of a component: a function that links it, and its compiled core modules by file name.
