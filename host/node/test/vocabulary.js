@@ -53,7 +53,7 @@ export async function act(call) {
   let isStubborn = false;
   for (const statement of all) {
     const result = await carryOut(call, statement, isStubborn);
-    if (typeof result !== 'object') status = result ?? 0;
+    if (typeof result !== 'object') status = typeof result === 'number' ? result : 0;
     else if ('end' in result) return result.end;
     else isStubborn = true;
   }

@@ -25,6 +25,10 @@ pub(crate) fn assert_answers_as_the_native_host(setup: &Setup) {
 
 fn heard(setup: &Setup) -> Result<Heard, String> {
     check(|transcript| {
+        if transcript.config["terminals"] == true {
+            // These hosts have none, and say so where they are configured.
+            return Ok(Vec::new());
+        }
         play(
             transcript,
             &mut Real::with(setup.clone(), &transcript.config),

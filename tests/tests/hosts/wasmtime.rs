@@ -28,7 +28,7 @@ const REFUSE: &str = r#"refuse("", too-large)"#;
 const WITHOUT_IMPORTS: [&str; 4] = ["discovery", "malformed", "meta", "methods"];
 
 /// The transcripts that set more than how long a call waits, which nobody can here.
-const CONFIGURED: [&str; 3] = ["confirming", "tools", "waiting"];
+const CONFIGURED: [&str; 4] = ["confirming", "terminals", "tools", "waiting"];
 
 /// How many replies are compared at least, so that they do not become fewer unnoticed.
 const REPLIES_MIN: usize = 140;
