@@ -386,8 +386,8 @@ fn named(text: &str) -> Result<Named, String> {
     };
     if !is_name(name) {
         return Err(format!(
-            "--field {text:?} needs a name of 1 to 100 letters with their marks, digits, blanks and other characters of ASCII, without \
-             `=`, which neither begins nor ends with a blank"
+            "--field {text:?} needs a name of 1 to 100 letters with their marks, digits, blanks and other characters \
+             of ASCII, without `=`, which neither begins nor ends with a blank"
         ));
     }
     Ok(Named {
@@ -400,7 +400,8 @@ fn named(text: &str) -> Result<Named, String> {
     })
 }
 
-/// Whether nobody sees a letter or a mark: the fillers of Hangul, and what only chooses between shapes of another character.
+/// Whether nobody sees a letter or a mark: the fillers of Hangul, and what only chooses between shapes of another
+/// character.
 fn is_unseen(it: char) -> bool {
     matches!(
         it,

@@ -58,6 +58,10 @@ fn furnished(spec: &Spec) -> (tempfile::TempDir, JobDirectory) {
 }
 
 /// A command that has ended, and of which nobody has taken leave. What it writes is not at its end.
+#[expect(
+    clippy::zombie_processes,
+    reason = "a supervisor is to take leave of it"
+)]
 fn ended_command() -> (Spawned, PipeWriter) {
     let (reader, writer) = io::pipe().expect("it can be made");
     rustix::io::ioctl_fionbio(&reader, true).expect("it is a pipe");
