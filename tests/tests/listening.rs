@@ -1,6 +1,8 @@
 //! The real binary pushes what changes: subscriptions and progress, over stdio.
 
-use backburner_tests::{Client, PATIENCE, Server, Setup, TestDir, request, run_call, until};
+use backburner_tests::{
+    Client, PATIENCE, Server, Setup, TestDir, binary, request, run_call, until,
+};
 use serde_json::{Value, json};
 
 /// The tag of what belongs to a subscription.
@@ -8,8 +10,12 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Opens a subscription to a task, and gives its id when it is acknowledged.
 fn listen(server: &mut Server, task: &str) -> u64 {
+    listen_as(Client::Tasks, server, task)
+}
+
+fn listen_as(client: Client, server: &mut Server, task: &str) -> u64 {
     let params = json!({ "notifications": { "taskIds": [task] } });
-    let id = server.post("subscriptions/listen", &params, Client::Tasks);
+    let id = server.post("subscriptions/listen", &params, client);
     let told = server.receive(PATIENCE);
     assert_eq!(told["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(told["params"]["_meta"][SUBSCRIPTION], id);
@@ -17,16 +23,48 @@ fn listen(server: &mut Server, task: &str) -> u64 {
     id
 }
 
-/// What is told of the task until it has ended; the last of it is that end.
+/// What is told of the task next.
+fn told(server: &mut Server, subscription: u64) -> Value {
+    let mut told = server.receive(PATIENCE);
+    assert_eq!(told["method"], "notifications/tasks", "{told}");
+    assert_eq!(told["params"]["_meta"][SUBSCRIPTION], subscription);
+    told["params"].take()
+}
+
+/// What is told of the task until it does not only work; the last of it.
 fn end(server: &mut Server, subscription: u64) -> Value {
     loop {
-        let told = server.receive(PATIENCE);
-        assert_eq!(told["method"], "notifications/tasks", "{told}");
-        assert_eq!(told["params"]["_meta"][SUBSCRIPTION], subscription);
-        if told["params"]["status"] != "working" {
-            return told["params"].clone();
+        let told = told(server, subscription);
+        if told["status"] != "working" {
+            return told;
         }
     }
+}
+
+#[test]
+fn a_question_and_that_it_was_answered_are_told() {
+    let dir = TestDir::new();
+    let mut server = Server::start_with(&dir, &Setup::flags(&["--direct-limit", "0"]));
+    let ask = format!("'{}' ask", binary().display());
+    let gate = dir.path().join("gate");
+    let wait = format!("until [ -e '{}' ]; do sleep 0.02; done", gate.display());
+    let id = server.run(&format!("{ask} One? --text; {wait}; exit 3"));
+    let subscription = listen_as(Client::Asking, &mut server, &id);
+    let asked = end(&mut server, subscription);
+    assert_eq!(asked["status"], "input_required", "{asked}");
+    let requests = asked["inputRequests"].as_object().expect("there are some");
+    let (key, request) = requests.iter().next().expect("there is one");
+    assert_eq!(request["params"]["message"], "One?");
+    let mut other = Server::start(&dir);
+    let answer = json!({ "action": "accept", "content": { "answer": "yes" } });
+    let params = json!({ "taskId": id, "inputResponses": { key: answer } });
+    other.result("tasks/update", &params, Client::Asking);
+    let answered = told(&mut server, subscription);
+    assert_eq!(answered["status"], "working", "{answered}");
+    assert!(answered.get("inputRequests").is_none(), "{answered}");
+    std::fs::write(&gate, "").expect("there is room");
+    let end = end(&mut server, subscription);
+    assert_eq!(end["result"]["structuredContent"]["exitCode"], 3, "{end}");
 }
 
 #[test]

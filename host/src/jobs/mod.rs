@@ -154,6 +154,18 @@ pub trait Jobs: Send + Sync {
     /// # Panics
     /// Where it is polled outside a tokio runtime whose I/O and time are enabled.
     fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>>;
+
+    /// Resolves when what the job asks may have changed after this call: it has asked, was answered, took a question back.
+    ///
+    /// A wake-up as [`Jobs::ended`] is, which may come without need. One that never resolves, as by default, costs
+    /// promptness alone: whoever listens to the job's task is told within a second.
+    ///
+    /// # Panics
+    /// As [`Jobs::ended`].
+    fn asks(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        let _not_seen = id;
+        Box::pin(std::future::pending())
+    }
 }
 
 /// The same jobs for several servers, or for whoever looks at them beside one.
@@ -188,5 +200,9 @@ impl<J: Jobs + ?Sized> Jobs for Arc<J> {
 
     fn ended(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
         (**self).ended(id)
+    }
+
+    fn asks(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        (**self).asks(id)
     }
 }

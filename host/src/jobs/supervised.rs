@@ -466,6 +466,14 @@ impl Jobs for SupervisedJobs {
             .and_then(|found| found.map(|it| it.liveness()).transpose());
         Box::pin(until_ended(found))
     }
+
+    #[cfg(target_os = "linux")]
+    fn asks(&self, id: Uuid) -> Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        match self.find(id) {
+            Ok(Some(found)) => Box::pin(questions::changed(found.dir())),
+            Ok(None) | Err(_) => Box::pin(std::future::pending()),
+        }
+    }
 }
 
 /// Waits until a job does not run that was found like this. What cannot be waited for is for the caller to look at, but

@@ -1,6 +1,7 @@
 //! When a request that is kept open has to go on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -68,34 +69,47 @@ async fn due(
     room: usize,
     pause: Option<Duration>,
 ) -> Wake {
+    let (watched, unwatched) = pending.jobs.split_at(room.min(pending.jobs.len()));
+    // Before the pause: what is asked meanwhile is seen at its end.
+    let asks = any(jobs, watched, |jobs, id| jobs.asks(id));
     if let Some(pause) = pause {
         tokio::time::sleep(pause).await;
     }
     let left = Duration::from_millis(pending.deadline.saturating_sub(now_ms()));
-    let (watched, unwatched) = pending.jobs.split_at(room.min(pending.jobs.len()));
     tokio::select! {
         biased;
-        () = any_ended(jobs, watched) => Wake::JobEnded,
+        () = any(jobs, watched, |jobs, id| jobs.ended(id)) => Wake::JobEnded,
+        () = asks => Wake::JobEnded,
         () = tokio::time::sleep(left) => Wake::Deadline,
         // Nobody tells of their ends, so whoever wakes looks for them.
         () = tokio::time::sleep(UNWATCHED_LOOK), if !unwatched.is_empty() => Wake::JobEnded,
     }
 }
 
-/// Resolves when one of the jobs does not run any more; never where there is none. Whoever wakes looks at the job, so
-/// that is also what becomes of one whose end cannot be waited for without a panic.
-async fn any_ended(jobs: &Arc<dyn Jobs>, ids: &[String]) {
+/// What becomes of one job, as a wake-up.
+type Change = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Resolves when this has come for one of the jobs; never where there is none. It begins at once. Whoever wakes looks at
+/// the job, so that is also what becomes of one for which it cannot be waited without a panic.
+fn any(
+    jobs: &Arc<dyn Jobs>,
+    ids: &[String],
+    change: fn(&dyn Jobs, Uuid) -> Change,
+) -> impl Future<Output = ()> + use<> {
     let ids = ids.iter().filter_map(|id| id.parse::<Uuid>().ok());
-    let begin = || ids.map(|id| jobs.ended(id)).collect::<Vec<_>>();
-    let Ok(mut ended) = catch_unwind(AssertUnwindSafe(begin)) else {
-        return;
-    };
-    let first = std::future::poll_fn(move |cx| {
-        let look = || ended.iter_mut().any(|job| job.as_mut().poll(cx).is_ready());
-        match catch_unwind(AssertUnwindSafe(look)) {
-            Ok(false) => Poll::Pending,
-            Ok(true) | Err(_) => Poll::Ready(()),
-        }
-    });
-    first.await;
+    let begin = || ids.map(|id| change(&**jobs, id)).collect::<Vec<_>>();
+    let begun = catch_unwind(AssertUnwindSafe(begin));
+    async {
+        let Ok(mut changes) = begun else {
+            return;
+        };
+        let first = std::future::poll_fn(move |cx| {
+            let look = || changes.iter_mut().any(|it| it.as_mut().poll(cx).is_ready());
+            match catch_unwind(AssertUnwindSafe(look)) {
+                Ok(false) => Poll::Pending,
+                Ok(true) | Err(_) => Poll::Ready(()),
+            }
+        });
+        first.await;
+    }
 }

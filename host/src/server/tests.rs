@@ -32,6 +32,8 @@ struct Undead {
     waits: AtomicUsize,
     /// Whether nothing is told of their ends all the same.
     is_silent: bool,
+    /// Whether it is told that they ask something.
+    asks: bool,
 }
 
 impl Jobs for Undead {
@@ -71,6 +73,13 @@ impl Jobs for Undead {
             return Box::pin(std::future::pending());
         }
         Box::pin(std::future::ready(()))
+    }
+
+    fn asks(&self, _: Uuid) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + 'static>> {
+        if self.asks {
+            return Box::pin(std::future::ready(()));
+        }
+        Box::pin(std::future::pending())
     }
 }
 
@@ -224,5 +233,16 @@ fn jobs_of_whose_end_nobody_is_told_are_looked_at_now_and_then() {
         ..Undead::default()
     };
     let (why, waits) = why_it_stops_waiting(silent, 5, 2);
+    assert_eq!((why, waits), (Wake::JobEnded, 2));
+}
+
+#[test]
+fn a_request_goes_on_when_its_job_asks() {
+    let asking = Undead {
+        is_silent: true,
+        asks: true,
+        ..Undead::default()
+    };
+    let (why, waits) = why_it_stops_waiting(asking, 2, 2);
     assert_eq!((why, waits), (Wake::JobEnded, 2));
 }

@@ -13,7 +13,7 @@ use cap_std::fs::Dir;
 use uuid::Uuid;
 
 /// After so long a test has failed; generous, since machines that run tests are busy.
-const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
 /// An engine on a directory that goes away with the test.
 pub(crate) struct Lab {

@@ -10,7 +10,7 @@ use backburner::jobs::{End, Jobs, Loss, Question};
 use uuid::Uuid;
 
 use crate::durability::kill;
-use crate::lab::{Lab, eventually, processes_of, shell};
+use crate::lab::{DEADLINE, Lab, eventually, processes_of, shell};
 
 const YES: &str = r#"{"action":"accept","content":{"answer":"yes"}}"#;
 
@@ -389,4 +389,43 @@ fn a_job_says_how_far_it_is() {
         assert_eq!(lab.progress(id).report, None, "{damage}");
     }
     lab.cancel(id);
+}
+
+/// Does something, and sees that who waited for what the job asks is woken by it.
+#[cfg(target_os = "linux")]
+fn assert_wakes(lab: &Lab, id: Uuid, act: impl FnOnce()) {
+    let asks = lab.jobs.asks(id);
+    act();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let woken = runtime
+        .expect("a runtime can be made")
+        .block_on(async { tokio::time::timeout(DEADLINE, asks).await });
+    assert!(woken.is_ok(), "nobody is woken");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_waits_is_woken_when_a_job_asks_and_when_it_is_answered() {
+    let lab = Lab::new();
+    let place = tempfile::tempdir().expect("there is room");
+    let gate = place.path().join("gate");
+    let wait = format!("until [ -e '{}' ]; do sleep 0.02; done", gate.display());
+    let id = start(
+        &lab,
+        &format!("{wait}; ask One? --text; ask Two? --text; sleep 60"),
+    );
+    assert_wakes(&lab, id, || fs::write(&gate, "").expect("there is room"));
+    let first = the_question(&lab, id);
+    assert_wakes(&lab, id, || answer(&lab, id, &first.key, YES));
+    let second = eventually("the second question", || {
+        let questions = lab.progress(id).questions;
+        questions.into_iter().find(|it| it.key != first.key)
+    });
+    assert_wakes(&lab, id, || answer(&lab, id, &second.key, YES));
+    lab.jobs
+        .stop(id, backburner::jobs::StopReason::Cancelled)
+        .expect("it can be stopped");
+    lab.outcome(id);
 }

@@ -1,5 +1,5 @@
-//! A cancellation against everything that can end a task at the same moment, a thousand times each, or as often as a minute
-//! allows: one end, the one that the job's own record tells, and nothing that survives it.
+//! A cancellation against everything that can end a task at the same moment, a thousand times each: one end, the one that
+//! the job's own record tells, and nothing that survives it.
 //!
 //! One server starts and another one cancels. The cancellation comes later where the last one came first, and earlier
 //! where it came last, so that most races are close ones.
@@ -33,8 +33,8 @@ const EXPIRING: usize = 100;
 /// them for as long as they live would come too late for each of them.
 const STARTING: Duration = Duration::from_millis(300);
 
-/// How long races with the end of a time to live are run, where a slow machine does not come to a thousand of them.
-const ENOUGH: Duration = Duration::from_secs(60);
+/// How long races with the end of a time to live may take. A thousand of them take half a minute on two processors.
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// By how much a cancellation comes earlier than the one before where that one found its task gone, and later where it did
 /// not.
@@ -301,10 +301,9 @@ impl Expiry {
         }
     }
 
-    /// Whether both sides have won, and that often enough, after this time.
-    fn is_over(&self, elapsed: Duration) -> bool {
-        let are_many = self.in_time + self.too_late >= RACES || elapsed >= ENOUGH;
-        are_many && self.in_time > 0 && self.too_late > 0
+    /// Whether both sides have won, and there were enough races.
+    fn is_over(&self) -> bool {
+        self.in_time + self.too_late >= RACES && self.in_time > 0 && self.too_late > 0
     }
 }
 
@@ -312,9 +311,9 @@ impl Expiry {
 fn a_cancellation_races_with_the_end_of_the_tasks_time_to_live() {
     let mut expiry = Expiry::new();
     let begun = Instant::now();
-    while !expiry.is_over(begun.elapsed()) {
+    while !expiry.is_over() {
         let (in_time, too_late) = (expiry.in_time, expiry.too_late);
-        let is_hopeful = in_time + too_late < 2 * RACES && begun.elapsed() < 3 * ENOUGH;
+        let is_hopeful = in_time + too_late < 2 * RACES && begun.elapsed() < LONGEST;
         assert!(
             is_hopeful,
             "{in_time} came in time and {too_late} too late: these were no races"

@@ -16,9 +16,13 @@
 //! Knows nothing of what is asked.
 
 mod asker;
+#[cfg(target_os = "linux")]
+mod changes;
 mod prompts;
 
 pub(crate) use asker::Asker;
+#[cfg(target_os = "linux")]
+pub(super) use changes::changed;
 pub(crate) use prompts::HiddenPrompt;
 pub(super) use prompts::{enter, hidden_prompt, prompt, tell_secret};
 
