@@ -132,6 +132,8 @@ fn a_build_script_installs_it_before_it_builds() {
         &machine.path("cargo"),
         "echo \"cargo $1\" >> \"$LOG\"; exit 1",
     );
+    let out = machine.path("build/tests/out");
+    fs::create_dir_all(&out).expect("the name is new");
     let path = std::env::var_os("PATH").expect("there is one");
     let places = [machine.place.path().to_owned()];
     let path = std::env::join_paths(places.into_iter().chain(std::env::split_paths(&path)));
@@ -144,7 +146,7 @@ fn a_build_script_installs_it_before_it_builds() {
             "CARGO_MANIFEST_DIR",
             backburner_tests::workspace().join("tests"),
         )
-        .env("OUT_DIR", machine.path("build/tests/out"))
+        .env("OUT_DIR", out)
         .env("RUSTC", machine.path("rustc"))
         .env("RUSTUP_AUTO_INSTALL", "0")
         .output();
