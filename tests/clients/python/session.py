@@ -5,18 +5,18 @@ import os
 from mcp import Client, StdioServerParameters
 from mcp_types import ElicitRequestParams, ElicitResult
 
-from tasks import Answer, CreatedTask, Tasks
+from tasks import Answer, CreatedTask, Tasks, Told
 
 BACKBURNER = os.environ.get("BACKBURNER", "backburner")
 """The program that is tested."""
 
 
-def opened(data_dir: str, answer: Answer | None = None) -> Client:
+def opened(data_dir: str, answer: Answer | None = None, told: Told | None = None) -> Client:
     """A client that starts a server which never answers a call directly."""
     args = ["--data-dir", data_dir, "serve", "--direct-limit", "0"]
     server = StdioServerParameters(command=BACKBURNER, args=args, env=dict(os.environ))
     declared = _no_question if answer else None
-    return Client(server, extensions=[Tasks(answer)], elicitation_callback=declared, read_timeout_seconds=60)
+    return Client(server, extensions=[Tasks(answer, told)], elicitation_callback=declared, read_timeout_seconds=60)
 
 
 async def create(client: Client, command: str) -> CreatedTask:

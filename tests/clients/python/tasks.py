@@ -1,15 +1,30 @@
 """The Tasks extension for the official client, which brings none: what a client needs at least, and no more."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 import anyio
 from mcp.client import ClientSession
-from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
-from mcp_types import CallToolResult, ElicitRequest, ElicitResult, ErrorData, Request, Result
+from mcp.client.extension import ClaimContext, ClientExtension, NotificationBinding, ResultClaim
+from mcp_types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitResult,
+    ErrorData,
+    Request,
+    Result,
+    SubscriptionFilter,
+    SubscriptionsListenRequest,
+    SubscriptionsListenRequestParams,
+    SubscriptionsListenResult,
+)
 
 Answer = Callable[[ElicitRequest], Awaitable[ElicitResult]]
 """Who answers the questions of a task."""
+
+Told = Callable[["ToldTask"], Awaitable[None]]
+"""Who is told of the tasks that are listened to."""
 
 TERMINAL = ("completed", "failed", "cancelled")
 
@@ -32,13 +47,18 @@ class CreatedTask(Task):
     result_type: Literal["task"]
 
 
-class DetailedTask(Task):
-    """The answer to `tasks/get`."""
+class ToldTask(Task):
+    """What `notifications/tasks` says: all that there is of the task."""
 
-    result_type: Literal["complete"]
     result: CallToolResult | None = None
     error: ErrorData | None = None
     input_requests: dict[str, ElicitRequest] | None = None
+
+
+class DetailedTask(ToldTask):
+    """The answer to `tasks/get`."""
+
+    result_type: Literal["complete"]
 
 
 class Acknowledgement(Result):
@@ -72,6 +92,17 @@ async def update(session: ClientSession, task_id: str, responses: dict[str, Elic
     await session.send_request(request, Acknowledgement)
 
 
+@asynccontextmanager
+async def listening(session: ClientSession, task_id: str) -> AsyncIterator[None]:
+    """Has the client told of a task. The client's own `listen` has no filter for tasks."""
+    wanted = SubscriptionFilter(taskIds=[task_id])
+    request = SubscriptionsListenRequest(params=SubscriptionsListenRequestParams(notifications=wanted))
+    async with anyio.create_task_group() as group:
+        group.start_soon(session.send_request, request, SubscriptionsListenResult)
+        yield
+        group.cancel_scope.cancel()
+
+
 async def end(session: ClientSession, task_id: str, answer: Answer | None = None) -> DetailedTask:
     """Polls a task to its end, and has its questions answered, each of them once."""
     answered: set[str] = set()
@@ -93,11 +124,17 @@ class Tasks(ClientExtension):
 
     identifier = "io.modelcontextprotocol/tasks"
 
-    def __init__(self, answer: Answer | None = None) -> None:
+    def __init__(self, answer: Answer | None = None, told: Told | None = None) -> None:
         self._answer = answer
+        self._told = told
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
         return (ResultClaim(result_type="task", model=CreatedTask, resolve=self._resolve),)
+
+    def notifications(self) -> Sequence[NotificationBinding[Any]]:
+        if self._told is None:
+            return ()
+        return (NotificationBinding(method="notifications/tasks", params_type=ToldTask, handler=self._told),)
 
     async def _resolve(self, created: CreatedTask, cx: ClaimContext) -> CallToolResult:
         task = await end(cx.session, created.task_id, self._answer)

@@ -1,5 +1,7 @@
 """The official client in Python with a small Tasks extension, over stdio, against the real binary."""
 
+import asyncio
+import itertools
 import pathlib
 import sys
 import tempfile
@@ -14,6 +16,8 @@ from session import create, opened
 
 HERE = pathlib.Path(__file__).parent
 
+PATIENCE_SECONDS = 30
+"""How long a task may take to be told of what has to come."""
 
 ASKS = "backburner ask 'Go on?' --boolean; echo it ended with $?."
 """A command that asks a question."""
@@ -23,6 +27,23 @@ async def yes(request: ElicitRequest) -> ElicitResult:
     """Says yes to a question with one field."""
     (field,) = request.params.requested_schema["properties"]
     return ElicitResult(action="accept", content={field: True})
+
+
+def until(path: pathlib.Path) -> str:
+    """A command that waits for a file."""
+    return f"until [ -e '{path}' ]; do sleep 0.01; done"
+
+
+async def next_of(told: asyncio.Queue[tasks.ToldTask], status: str, says: str = "") -> tasks.ToldTask:
+    """The next that is told with this status and these words."""
+    last = None
+    try:
+        with anyio.fail_after(PATIENCE_SECONDS):
+            while last is None or last.status != status or says not in last.status_message:
+                last = await told.get()
+    except TimeoutError:
+        raise AssertionError(f"not told: {status} {says}; the last that came meanwhile is {last}") from None
+    return last
 
 
 class PythonClient(unittest.IsolatedAsyncioTestCase):
@@ -73,8 +94,7 @@ class PythonClient(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_new_process_goes_on_with_the_task_of_one_that_has_gone(self) -> None:
         go = self.path / "go"
-        command = f"until [ -e '{go}' ]; do sleep 0.01; done; echo after the session; exit 7"
-        task_id = await self.leave(command)
+        task_id = await self.leave(f"{until(go)}; echo after the session; exit 7")
         async with opened(self.data_dir) as client:
             between = await tasks.get(client.session, task_id)
             self.assertEqual(between.status, "working")
@@ -101,6 +121,37 @@ class PythonClient(unittest.IsolatedAsyncioTestCase):
         async with opened(self.data_dir, answer=yes) as client:
             task = await tasks.end(client.session, task_id, yes)
             self.assertIn("it ended with 0.", task.result.content[0].text)
+
+    async def test_a_client_that_listens_is_told_a_question_its_answer_what_the_job_says_and_the_end(self) -> None:
+        ask, say, end = (self.path / name for name in ("ask", "say", "end"))
+        command = f"{until(ask)}; {ASKS}; {until(say)}; echo nearly done; {until(end)}; exit 7"
+        told: asyncio.Queue[tasks.ToldTask] = asyncio.Queue()
+        statuses: list[str] = []
+
+        async def tell(task: tasks.ToldTask) -> None:
+            statuses.append(task.status)
+            await told.put(task)
+
+        async with opened(self.data_dir, answer=yes, told=tell) as client:
+            task_id = (await create(client, command)).task_id
+            async with tasks.listening(client.session, task_id):
+                await next_of(told, "working")
+                ask.touch()
+                asked = await next_of(told, "input_required")
+                ((key, request),) = asked.input_requests.items()
+                await tasks.update(client.session, task_id, {key: await yes(request)})
+                answered = await next_of(told, "working")
+                self.assertIsNone(answered.input_requests)
+                say.touch()
+                await next_of(told, "working", "nearly done")
+                end.touch()
+                ended = await next_of(told, "completed")
+            self.assertEqual(ended.task_id, task_id)
+            self.assertEqual(ended.result.structured_content["exitCode"], 7)
+            self.assertIn("it ended with 0.", ended.result.content[0].text)
+        # Nothing of it comes again, such as the question when it was answered.
+        changes = [status for status, _ in itertools.groupby(statuses)]
+        self.assertEqual(changes, ["working", "input_required", "working", "completed"])
 
     async def test_an_unknown_task_is_an_invalid_parameter(self) -> None:
         async with opened(self.data_dir) as client:

@@ -47,6 +47,11 @@ function leave(dataDir, command) {
   return JSON.parse(execFileSync(process.execPath, [program, dataDir, command], { encoding: 'utf8' }));
 }
 
+/** A command that waits for a file. @param {string} path */
+function until(path) {
+  return `until [ -e '${path}' ]; do sleep 0.01; done`;
+}
+
 /** A command that asks a question. */
 const ASKS = `backburner ask 'Go on?' --boolean; echo it ended with $?.`;
 
@@ -106,8 +111,7 @@ test('a new process goes on with the task of one that has gone', async (cx) => {
   const path = directory(cx);
   const dataDir = join(path, 'data');
   const go = join(path, 'go');
-  const command = `until [ -e '${go}' ]; do sleep 0.01; done; echo after the session; exit 7`;
-  const reference = leave(dataDir, command);
+  const reference = leave(dataDir, `${until(go)}; echo after the session; exit 7`);
   const session = await open(cx, dataDir);
   const execution = await session.tasks.resumeTask(reference);
   assert.equal((await session.tasks.task(reference.taskId).snapshot()).status, 'working');
@@ -144,22 +148,52 @@ test('a new process answers the question of a job whose client has gone', async 
   await session.close();
 });
 
-test('a client that listens is told how a task ends', async (cx) => {
+test('a client that listens is told a question, its answer, what the job says, and the end', async (cx) => {
   const path = directory(cx);
-  const go = join(path, 'go');
+  const [ask, say, end] = [join(path, 'ask'), join(path, 'say'), join(path, 'end')];
   const session = await open(cx, join(path, 'data'));
-  const execution = await session.run(`until [ -e '${go}' ]; do sleep 0.01; done; exit 7`);
+  const command = `${until(ask)}; ${ASKS}; ${until(say)}; echo nearly done; ${until(end)}; exit 7`;
+  const execution = await session.run(command);
   const { taskId } = execution.handle;
+  // It answers here what it is told, and not what it polls.
+  await execution.detach();
+  const isOfTask = (/** @type {any} */ { method, params }) =>
+    method === 'notifications/tasks' && params.taskId === taskId;
+  const told = (/** @type {string} */ status, says = /./) =>
+    session.wire.next((message) => {
+      if (!isOfTask(message)) return false;
+      return message.params.status === status && says.test(message.params.statusMessage);
+    });
+
   // The client leaves out of the acknowledgement what it does not know itself.
   const acknowledged = session.wire.next(({ method }) => method === 'notifications/subscriptions/acknowledged');
+  const asItIs = told('working');
   const subscription = await session.client.listen(/** @type {any} */ ({ taskIds: [taskId] }));
   assert.deepEqual(readAcceptedTaskIdsV2((await acknowledged).params), [taskId]);
-  const isEnd = (/** @type {any} */ { method, params }) =>
-    method === 'notifications/tasks' && params.taskId === taskId && params.status === 'completed';
-  const told = session.wire.next(isEnd);
-  writeFileSync(go, '');
-  assert.equal((await told).params.result.structuredContent.exitCode, 7);
-  assert.equal(resultOf(await execution.result()).structuredContent.exitCode, 7);
+  await asItIs;
+
+  const question = told('input_required', /Go on\?/);
+  writeFileSync(ask, '');
+  const { inputRequests } = (await question).params;
+  const [key = '', ...others] = Object.keys(inputRequests);
+  assert.deepEqual(others, []);
+  assert.equal(inputRequests[key].params.message, 'Go on?');
+  const answered = told('working');
+  await session.tasks.task(taskId).updateJson({ [key]: { action: 'accept', content: { answer: true } } });
+  assert.equal((await answered).params.inputRequests, undefined);
+
+  const said = told('working', /nearly done/);
+  writeFileSync(say, '');
+  await said;
+  const ended = told('completed');
+  writeFileSync(end, '');
+  const { result } = (await ended).params;
+  assert.equal(result.structuredContent.exitCode, 7);
+  assert.match(result.content[0].text, /it ended with 0\./);
+  // Nothing of it comes again, such as the question when it was answered.
+  const statuses = session.wire.received.filter(isOfTask).map((message) => message.params.status);
+  const changes = statuses.filter((status, index) => status !== statuses[index - 1]);
+  assert.deepEqual(changes, ['working', 'input_required', 'working', 'completed']);
   await subscription.close();
   await session.close();
 });

@@ -11,6 +11,9 @@ import { misshapen } from '../shapes.js';
 /** @import { DispatchOptions, JsonRpcResponse } from '@modelcontextprotocol/ext-tasks/client' */
 /** @typedef {{ resolve: (response: JsonRpcResponse) => void, reject: (error: Error) => void }} Waiting */
 
+/** How long a message may take that has to come. Less than a test may take, so that the test can say what came. */
+const PATIENCE_MS = 30_000;
+
 /** @implements {Transport} */
 export class Wire {
   /** @type {(() => void) | undefined} */
@@ -22,6 +25,9 @@ export class Wire {
 
   /** What the server said and should not have said. @type {string[]} */
   problems = [];
+
+  /** All that the server said. @type {any[]} */
+  received = [];
 
   #stdio;
   /** The methods of the requests that are not answered. @type {Map<unknown, string>} */
@@ -72,7 +78,11 @@ export class Wire {
 
   /** Waits for a message that has not come yet. @param {(message: any) => boolean} isIt @returns {Promise<any>} */
   next(isIt) {
-    return new Promise((resolve) => this.#watchers.add({ isIt, resolve }));
+    return new Promise((resolve, reject) => {
+      this.#watchers.add({ isIt, resolve });
+      const giveUp = () => reject(new Error(`the last that came is ${JSON.stringify(this.received.at(-1))}`));
+      setTimeout(giveUp, PATIENCE_MS).unref();
+    });
   }
 
   /** @param {string} id @param {Error} reason */
@@ -91,6 +101,7 @@ export class Wire {
   #receive(message) {
     const problem = misshapen(message, this.#methods.get(message.id));
     if (problem) this.problems.push(problem);
+    this.received.push(message);
     for (const watcher of this.#watchers) {
       if (watcher.isIt(message) && this.#watchers.delete(watcher)) watcher.resolve(message);
     }

@@ -118,6 +118,12 @@ impl Report {
         self.scenarios.iter()
     }
 
+    /// How many checks passed.
+    pub(crate) fn passed(&self) -> usize {
+        let ends = self.scenarios.values().flat_map(BTreeMap::values);
+        ends.filter(|end| **end == End::Passed).count()
+    }
+
     /// How a check ended; `None` for one that was not made.
     pub(crate) fn end(&self, name: &Name) -> Option<&End> {
         self.scenarios.get(&name.scenario)?.get(&name.check)
@@ -159,6 +165,13 @@ mod tests {
     #[test]
     fn what_is_only_information_is_no_check() {
         assert_eq!(end_of(r#"[{"id":"x","status":"INFO"}]"#, "x"), None);
+    }
+
+    #[test]
+    fn a_check_has_passed_once_and_only_where_it_passed() {
+        let json = r#"[{"id":"x","status":"SUCCESS"},{"id":"x","status":"SUCCESS"},
+            {"id":"y","status":"INFO"},{"id":"z","status":"SKIPPED"}]"#;
+        assert_eq!(Report::of("a", json).passed(), 1);
     }
 
     #[test]
