@@ -506,7 +506,11 @@ mod tests {
         assert_eq!(scene.typed(), b"hunter2\n");
         let left = std::fs::read_dir(place).expect("it is there");
         let left: Vec<_> = left.map(|it| it.expect("it is there").path()).collect();
-        assert!(left.iter().all(|it| it.extension().is_some_and(|it| it == "typed")), "{left:?}");
+        assert!(
+            left.iter()
+                .all(|it| it.extension().is_some_and(|it| it == "typed")),
+            "{left:?}"
+        );
         assert_eq!(left.len(), 1);
         scene.hear("\r\nPassword: ");
         scene.pass(8_000);
