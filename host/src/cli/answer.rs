@@ -17,7 +17,7 @@ use super::inside_arguments::AnswerOptions;
 use super::json::Json;
 use super::question::{self, Need, Question, overview};
 use super::response::Response;
-use super::secret::Secret;
+use super::secret::{Secret, Sent};
 use super::task::Task;
 use super::terminal::ReadError;
 use super::{Place, exit_code, terminal, wrong_usage};
@@ -85,8 +85,12 @@ pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Resul
     {
         // So that the client knows of it, and only the next signal hurries its server.
         let _known = client.pause(Duration::ZERO);
+        let becomes = match error.downcast_ref::<Sent>() {
+            Some(sent) => sent.to_string(),
+            None => STAYS_OPEN.to_owned(),
+        };
         // In a line of its own: a terminal shows the character that made the signal behind the last one.
-        terminal::say(&format!("\n{STAYS_OPEN}"));
+        terminal::say(&format!("\n{becomes}"));
     }
     status.map(ExitCode::from).map_err(explain)
 }

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::answer::{STAYS_OPEN, unread};
 use super::client::Client;
 use super::inside_arguments::AnswerOptions;
+use super::line::visible;
 use super::{exit_code, terminal, wrong_usage};
 use crate::jobs::{HiddenPrompt, RunningJob};
 
@@ -28,6 +29,11 @@ const MAY_SHOW: &str = "(the command takes single keys: it may SHOW what you typ
 /// Why an option gives no secret.
 const BY_OPTION: &str = "the task waits for a secret, which others could read in a command line: leave the options out, and \
     type it in a terminal";
+
+/// What was told is on its way when a signal came.
+#[derive(Debug, thiserror::Error)]
+#[error("it was sent, and may still be typed: look at the task")]
+pub(super) struct Sent;
 
 /// How often it is looked whether a secret was taken, and how many times: its supervisor takes it within milliseconds.
 const TAKEN_LOOK: Duration = Duration::from_millis(20);
@@ -57,7 +63,8 @@ impl Secret {
     /// Asks for it, or declines where the options say so. Gives the exit status, which is a failure where it stays open.
     ///
     /// # Errors
-    /// Where an option was to say it, it cannot be read or told, or a signal came before it was.
+    /// Where an option was to say it, it cannot be read or told, was not typed, or a signal came before it was; one that came
+    /// when it had been told has [`Sent`].
     pub(super) fn answer(
         &self,
         client: &mut Client,
@@ -70,7 +77,7 @@ impl Secret {
             return self.tell(client, None);
         }
         // On a line of ours, as none of its own may look like one.
-        let asked = terminal::set_in(&format!("The job asks:\n{}", self.prompt.text));
+        let asked = terminal::set_in(&format!("The job asks:\n{}", visible(&self.prompt.text)));
         let warning = if self.prompt.takes_keys {
             format!("\n{MAY_SHOW}")
         } else {
@@ -97,10 +104,16 @@ impl Secret {
         for _ in 0..TAKEN_LOOKS {
             let now = self.job.hidden_prompt().ok().flatten();
             if now.is_none_or(|now| now.key != self.prompt.key) {
+                let typed = self.job.take_typed(&self.prompt.key);
+                anyhow::ensure!(
+                    typed.context("it was sent, and whether it was typed cannot be looked at")?,
+                    "it was sent, and was not typed: the command did not wait for it any more; look at the task"
+                );
                 terminal::say("it was sent, and the question is not open any more");
                 return Ok(exit_code::SUCCESS);
             }
-            client.pause(TAKEN_LOOK)?;
+            let paused = client.pause(TAKEN_LOOK);
+            paused.context(Sent)?;
         }
         anyhow::bail!(
             "it was sent, and the job does not take it: look at the task, and cancel it if need be"

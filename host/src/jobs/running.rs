@@ -75,6 +75,14 @@ impl RunningJob {
         questions::tell_secret(self.directory.dir(), key, line)
     }
 
+    /// Whether the secret that was told was typed, once the prompt of this key is told no more. Says so once.
+    ///
+    /// # Errors
+    /// Where it cannot be looked at.
+    pub(crate) fn take_typed(&self, key: &str) -> io::Result<bool> {
+        questions::take_typed(self.directory.dir(), key)
+    }
+
     /// Says how far the job is.
     ///
     /// # Errors

@@ -118,6 +118,8 @@ fn who_does_something_else_waits_for_nothing() {
         "printf 'Building... '; sleep 1000 < /dev/null & wait",
         // Stopped, since it is in the background.
         "printf 'Later? '; set -m; (read -r x < /dev/tty) & sleep 1000",
+        // It watches, and would be stopped when it reads.
+        "printf 'Building... '; set -m; (read -r -t 1000 x < /dev/tty) & sleep 1000",
     ];
     let ids = lines.map(|line| start(&lab, line));
     eventually("they write", || {
@@ -128,12 +130,48 @@ fn who_does_something_else_waits_for_nothing() {
     let begun = std::time::Instant::now();
     eventually("time passes", || {
         let told = ids.map(|id| lab.progress(id).prompt);
-        assert_eq!(told, [const { None }; 3]);
+        assert_eq!(told, [const { None }; 4]);
         (begun.elapsed().as_millis() > 5_000).then_some(())
     });
     for id in ids {
         lab.cancel(id);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn who_reads_in_a_session_of_its_own_is_in_no_background() {
+    check(
+        "printf 'Name? '; setsid --wait sh -c 'read -r x; echo \"<$x>\"'",
+        "Name?",
+        "Name? yes\r\n<yes>\r\n",
+    );
+}
+
+#[test]
+fn the_same_words_behind_another_line_are_another_prompt() {
+    let lab = Lab::new();
+    let go = lab.fifo("go");
+    let reads = "(read -r -p 'Go on? ' x < /dev/tty; echo \"A <$x>\") & reader=$!";
+    let wait = "read -r _ < \"$BACKBURNER_DIR/go\"";
+    let second =
+        "kill $reader; wait $reader; printf '\\nB:\\n'; read -r -p 'Go on? ' y; echo \"B <$y>\"";
+    let id = start(&lab, &format!("{reads}; {wait}; {second}"));
+    let first = prompt(&lab, id);
+    std::fs::write(&go, "\n").expect("the job reads it");
+    eventually("it asks something else", || {
+        lab.text(id).ends_with("B:\r\nGo on? ").then_some(())
+    });
+    enter(&lab, id, &first.key, Some("one"));
+    let second = next_prompt(&lab, id, &first.key);
+    assert_eq!(second.text, first.text);
+    enter(&lab, id, &second.key, Some("two"));
+    lab.outcome(id);
+    let text = lab.text(id);
+    assert!(
+        text.ends_with("B <two>\r\n") && !text.contains("one"),
+        "{text:?}"
+    );
 }
 
 #[test]
@@ -260,7 +298,12 @@ fn a_hidden_prompt_is_told_as_one_and_no_line_answers_it() {
         lab.jobs
             .answer(id, &found.key, r#"{"action":"accept"}"#)
             .expect("it changes nothing");
-        assert_eq!(prompt(&lab, id), found);
+        let begun = std::time::Instant::now();
+        eventually("time passes", || {
+            assert_eq!(prompt(&lab, id), found);
+            assert!(!lab.text(id).contains('<'), "{}", lab.text(id));
+            (begun.elapsed().as_millis() > 1_000).then_some(())
+        });
         lab.cancel(id);
         lab.outcome(id);
         assert!(!lab.text(id).contains("hunter2"), "{}", lab.text(id));

@@ -3,6 +3,8 @@
 use backburner::jobs::{End, Spec, StopCause, Stream};
 use uuid::Uuid;
 
+#[cfg(target_os = "linux")]
+use crate::lab::eventually;
 use crate::lab::{Lab, processes_of, shell};
 
 pub(crate) fn interactive(line: &str) -> Spec {
@@ -95,6 +97,43 @@ fn all_of_a_great_output_comes_through_a_terminal() {
     });
     assert_eq!(outcome.output_bytes, bytes + 5);
     assert!(lab.text(id).ends_with("xend\r\n"));
+}
+
+/// How long a process has computed, in hundredths of a second.
+#[cfg(target_os = "linux")]
+fn computed(pid: &str) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let (_, fields) = stat.rsplit_once(')').expect("the name is in parentheses");
+    let fields = fields.split_whitespace().skip(11).take(2);
+    fields.flat_map(str::parse::<u64>).sum()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_supervisor_sleeps_while_nobody_reads_the_input() {
+    let lab = Lab::new();
+    let id = lab.start(&Spec {
+        stdin: "line\n".repeat(50_000),
+        ..interactive("stty -echo; echo \"<$PPID>\"; exec sleep 1000")
+    });
+    let supervisor = eventually("it says who", || {
+        let text = lab.text(id);
+        let (_, behind) = text.split_once('<')?;
+        behind.split_once('>').map(|(pid, _)| pid.to_owned())
+    });
+    let begun = std::time::Instant::now();
+    let (mut since, mut computed_before) = (None, 0);
+    eventually("time passes", || {
+        // When it would first be looked at.
+        let ms = begun.elapsed().as_millis();
+        if since.is_none() && ms > 1_500 {
+            (since, computed_before) = (Some(ms), computed(&supervisor));
+        }
+        since.is_some_and(|since| ms > since + 2_000).then_some(())
+    });
+    let hundredths = computed(&supervisor) - computed_before;
+    lab.cancel(id);
+    assert!(hundredths < 20, "{hundredths}");
 }
 
 #[test]

@@ -11,6 +11,10 @@ pub(crate) const UNANSWERED_MS: u64 = 10 * PATIENCE_MS;
 /// busy machines, so that being late is told from waiting for the next host.
 pub(crate) const ALONE_MS: u64 = 9_000;
 
+/// For how long nothing may become of a line that was not to be typed, in milliseconds: whoever types it does so within a
+/// few; what a slow host types later, this does not find.
+pub(crate) const UNTYPED_MS: u64 = 1_000;
+
 /// The pause between two looks at what nothing announces, such as output. Short beside what is waited for.
 pub(crate) const LOOK_MS: u64 = 25;
 

@@ -79,6 +79,9 @@ impl Jobs for ScriptedJobs {
         if jobs.contains_key(&id) {
             return Err(StartError::AlreadyKnown);
         }
+        if spec.interactive {
+            return Err(StartError::BadSpec("there are no terminals".to_owned()));
+        }
         if let Some(directory) = &spec.directory
             && !Path::new(directory).is_dir()
         {

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use backburner_tests::{PATIENCE, TestDir, until};
+use backburner_tests::{PATIENCE, TestDir, supervisor_of_task, until};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::questions::{Person, ended};
 use super::{Followed, backburner, show_json, task_id_in};
@@ -111,6 +112,53 @@ fn a_secret_that_the_terminal_would_show_is_in_no_file_and_no_output() {
 fn a_secret_of_a_program_that_takes_keys_is_in_no_file_and_the_person_is_warned() {
     let line = "read -r -s -N 7 -p 'Token: ' x; echo";
     check(line, "Token:", Some("SHOW"), "Token: \n7\n");
+    // Here the terminal would show them.
+    let line = "read -r -n 9 -p 'PIN: ' x; echo";
+    check(line, "PIN:", Some("SHOW"), "PIN: \n7\n");
+}
+
+#[test]
+fn a_secret_that_was_not_typed_is_no_success() {
+    let dir = TestDir::new();
+    let (go, gone) = (dir.path().join("go"), dir.path().join("gone"));
+    let line = format!(
+        "(read -r -s -p 'Word: ' x < /dev/tty) & exec 2> /dev/null; until test -e '{}'; do sleep 0.01; done; \
+         kill $!; wait $!; touch '{}'; sleep 1000",
+        go.display(),
+        gone.display()
+    );
+    let id = interactive(&dir, &line, "waits for a secret: Word:");
+    let mut person = Person::asked(&dir, &id);
+    fs::write(&go, "").expect("the test's directory can be written");
+    until(PATIENCE, "nobody to read", || {
+        gone.exists().then_some(()).ok_or("it reads".to_owned())
+    });
+    person.types("hunter2\n");
+    // Not even sent, where it was just looked at.
+    assert_eq!(person.leaves("it was"), 125);
+    backburner(&dir, &["cancel", &id]);
+}
+
+#[test]
+fn who_is_interrupted_when_the_secret_was_sent_is_told_so() {
+    let dir = TestDir::new();
+    let line = "read -r -s -p 'Word: ' x; echo \"${#x}\"";
+    let id = interactive(&dir, line, "waits for a secret: Word:");
+    let supervisor = supervisor_of_task(&id).and_then(|pid| Pid::from_raw(pid.cast_signed()));
+    let supervisor = supervisor.expect("the job runs");
+    let mut person = Person::asked(&dir, &id);
+    kill_process(supervisor, Signal::STOP).expect("it runs");
+    let before = person.screen().len();
+    person.types("hunter2\n");
+    until(PATIENCE, "the line to be read", || {
+        let screen = person.screen();
+        (screen.len() > before).then_some(()).ok_or(screen)
+    });
+    person.types("\u{3}");
+    let status = person.leaves("it was sent, and may still be typed");
+    kill_process(supervisor, Signal::CONT).expect("it runs");
+    assert_eq!(status, 128 + 2);
+    assert_eq!(ended(&dir, &id), (0.into(), "Word: 7\n".to_owned()));
 }
 
 #[test]

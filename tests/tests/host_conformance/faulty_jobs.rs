@@ -113,6 +113,8 @@ enum Fault {
     ReusesPromptKeys,
     /// No prompt is hidden.
     ShowsSecrets,
+    /// A line for a hidden prompt is typed.
+    TakesHiddenLines,
     /// A prompt is still told after its end.
     KeepsPrompts,
     /// Every job seems to wait at a terminal.
@@ -132,7 +134,7 @@ enum Fault {
 }
 
 /// Each fault, and the checks that have to find it.
-const FAULTS: [(Fault, &[&str]); 58] = [
+const FAULTS: [(Fault, &[&str]); 59] = [
     (Fault::AllowsSecondStart, &["jobs/once"]),
     (Fault::ForgetsEarlyStops, &["jobs/stopped-before-start"]),
     (Fault::TakesStatusForSignal, &["jobs/exit-status"]),
@@ -195,11 +197,12 @@ const FAULTS: [(Fault, &[&str]); 58] = [
     (Fault::KillsByItself, &["jobs/stop-lasts"]),
     (Fault::AnswersLater, &["jobs/answer-lasts"]),
     (Fault::HidesLackOfTerminals, &["jobs/interactive"]),
-    (Fault::HasNoTerminals, &["jobs/prompt"]),
+    (Fault::HasNoTerminals, &["jobs/interactive", "jobs/prompt"]),
     (Fault::TypesNothing, &["jobs/prompt", "jobs/prompt-keys"]),
     (Fault::LosesLongLines, &["jobs/prompt"]),
     (Fault::ReusesPromptKeys, &["jobs/prompt-keys"]),
     (Fault::ShowsSecrets, &["jobs/hidden-prompt"]),
+    (Fault::TakesHiddenLines, &["jobs/hidden-prompt"]),
     (Fault::KeepsPrompts, &["jobs/prompt"]),
     (Fault::PromptsByItself, &["jobs/asks-nothing"]),
     (Fault::RefusesLines, &["jobs/lines-for-nothing"]),

@@ -6,6 +6,7 @@
 //!
 //! *Source:* proc_pid_syscall(5), proc_pid_fdinfo(5); the kernel's `fs/proc/base.c`, `proc_pid_syscall`.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
@@ -26,10 +27,10 @@ pub(crate) fn wait_for_terminal(device: Device) -> Wait {
 
 fn look(device: Device) -> io::Result<Wait> {
     let own = rustix::process::getpid();
-    let mut pids = Vec::new();
-    if !add_below(own.as_raw_nonzero().get(), &mut pids)? {
-        pids = descendants(own)?.iter().map(|seen| seen.pid).collect();
-    }
+    let pids = match below(own.as_raw_nonzero().get())? {
+        Some(pids) => pids,
+        None => descendants(own)?.iter().map(|seen| seen.pid).collect(),
+    };
     if pids.is_empty() {
         // Where there is no `/proc`: somebody runs, or nobody would look.
         return Ok(Wait::Unseen);
@@ -46,25 +47,24 @@ fn look(device: Device) -> io::Result<Wait> {
     Ok(found)
 }
 
-/// Adds every process below one, without reading the whole table. Whether the kernel says which those are.
-fn add_below(pid: i32, pids: &mut Vec<i32>) -> io::Result<bool> {
-    for thread in threads(pid)? {
-        let Some(children) = told(std::fs::read_to_string(thread.join("children")))? else {
-            if thread.exists() {
-                return Ok(false);
-            }
-            continue;
-        };
-        for child in children.split_ascii_whitespace().flat_map(str::parse) {
-            if !pids.contains(&child) {
-                pids.push(child);
-                if !add_below(child, pids)? {
-                    return Ok(false);
+/// Every process below one, without reading the whole table; `None` where the kernel does not say which those are. A job
+/// may have any number of generations.
+fn below(root: i32) -> io::Result<Option<HashSet<i32>>> {
+    let mut found = HashSet::new();
+    let mut unread = vec![root];
+    while let Some(pid) = unread.pop() {
+        for thread in threads(pid)? {
+            let Some(children) = told(std::fs::read_to_string(thread.join("children")))? else {
+                if thread.exists() {
+                    return Ok(None);
                 }
-            }
+                continue;
+            };
+            let children = children.split_ascii_whitespace().flat_map(str::parse);
+            unread.extend(children.filter(|child| found.insert(*child)));
         }
     }
-    Ok(true)
+    Ok(Some(found))
 }
 
 /// The directories of a process's threads; none where it has ended.
@@ -149,7 +149,7 @@ impl Process {
             Wait::Elsewhere => Wait::Elsewhere,
             // By another machine's numbers, or since nobody continues it.
             Wait::Reads | Wait::Watches if !self.is_of_this_machine() => Wait::Unseen,
-            Wait::Reads | Wait::Watches if self.stat().is_none_or(|stat| stat.is_stopped) => {
+            Wait::Reads | Wait::Watches if !self.stat().is_some_and(|it| self.may_read(&it)) => {
                 Wait::Elsewhere
             }
             // One thread waits for a command, and another one is at work on the last.
@@ -180,6 +180,13 @@ impl Process {
         } else {
             Wait::Elsewhere
         }
+    }
+
+    /// Whether it would get what is typed. The system stops one in the background of the terminal's session when it reads;
+    /// one of another session is in nobody's background.
+    fn may_read(self, stat: &Stat) -> bool {
+        let is_behind = stat.terminal == self.device.number && stat.group != stat.in_front;
+        !stat.is_stopped && !is_behind
     }
 
     /// Whether its calls have the numbers that this program was compiled with: a program of 32 bits has others.
@@ -261,16 +268,20 @@ impl Process {
 struct Stat {
     /// Whether it is stopped, as one in the background that wants to read from the terminal.
     is_stopped: bool,
+    group: i32,
     /// The number of the terminal of its session.
     terminal: u64,
+    /// The group that is in the foreground of that terminal.
+    in_front: i32,
 }
 
 impl Stat {
     fn parse(text: &str) -> Option<Self> {
-        // Behind the name, which may hold anything: state, parent, group, session, terminal.
+        // Behind the name, which may hold anything: state, parent, group, session, terminal, group in the foreground.
         let (_, fields) = text.rsplit_once(')')?;
-        let fields: Vec<&str> = fields.split_ascii_whitespace().take(5).collect();
-        let terminal: i32 = fields.get(4)?.parse().ok()?;
+        let fields: Vec<&str> = fields.split_ascii_whitespace().take(6).collect();
+        let number = |at: usize| -> Option<i32> { fields.get(at)?.parse().ok() };
+        let terminal = number(4)?;
         // As the kernel writes a number of 12 and 20 bits in 32.
         let (major, minor) = (
             terminal >> 8 & 0xfff,
@@ -278,7 +289,9 @@ impl Stat {
         );
         Some(Self {
             is_stopped: matches!(*fields.first()?, "T" | "t"),
+            group: number(2)?,
             terminal: rustix::fs::makedev(major.cast_unsigned(), minor.cast_unsigned()),
+            in_front: number(5)?,
         })
     }
 }
@@ -327,24 +340,60 @@ mod tests {
 
     #[test]
     fn the_terminal_of_a_session_is_read_whatever_its_program_is_called() {
-        let of = |text: &str| Stat::parse(text).map(|stat| (stat.is_stopped, stat.terminal));
-        let number = rustix::fs::makedev(136, 3);
-        assert_eq!(of("7 (a) T) b) S 1 7 7 34819 7 0"), Some((false, number)));
-        let high = rustix::fs::makedev(136, 0x123);
-        assert_eq!(of("7 (sh) T 1 7 7 1083427 7"), Some((true, high)));
-        assert_eq!(of("7 (sh) S 1 7"), None);
+        let stat = |is_stopped, minor, group, in_front| {
+            Some(Stat {
+                is_stopped,
+                group,
+                terminal: rustix::fs::makedev(136, minor),
+                in_front,
+            })
+        };
+        let text = "7 (a) T) b) S 1 7 7 34819 8 0";
+        assert_eq!(Stat::parse(text), stat(false, 3, 7, 8));
+        let text = "7 (sh) T 1 7 7 1083427 7";
+        assert_eq!(Stat::parse(text), stat(true, 0x123, 7, 7));
+        assert_eq!(Stat::parse("7 (sh) S 1 7 7 34819"), None);
     }
 
     #[test]
     fn children_are_found_without_the_whole_table() {
         let sleep = std::process::Command::new("sleep").arg("100").spawn();
         let mut child = sleep.expect("it exists");
-        let mut pids = Vec::new();
         let own = rustix::process::getpid().as_raw_nonzero().get();
-        let says = add_below(own, &mut pids).expect("there is /proc");
-        let is_found = pids.contains(&i32::try_from(child.id()).expect("process ids are small"));
+        let pids = below(own).expect("there is /proc");
+        let pid = i32::try_from(child.id()).expect("process ids are small");
         child.kill().expect("it runs");
         child.wait().expect("it is ours");
-        assert!(is_found || !says, "{pids:?}");
+        assert!(pids.as_ref().is_none_or(|it| it.contains(&pid)), "{pids:?}");
+    }
+
+    #[test]
+    fn generations_take_no_stack() {
+        use std::os::unix::process::CommandExt as _;
+        const GENERATIONS: usize = 300;
+        let line = "test $N -eq 1 && exec sleep 100; N=$((N - 1)) sh -c \"$LINE\"; :";
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", line]).process_group(0);
+        shell.env("N", GENERATIONS.to_string()).env("LINE", line);
+        let mut first = shell.spawn().expect("it exists");
+        let pid = i32::try_from(first.id()).expect("process ids are small");
+        let look = move || {
+            let begun = std::time::Instant::now();
+            loop {
+                let found = below(pid).expect("there is /proc").map(|it| it.len());
+                let is_there = found.is_none_or(|count| count == GENERATIONS - 1);
+                if is_there || begun.elapsed().as_secs() > 60 {
+                    return (is_there, found);
+                }
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        };
+        let little_stack = std::thread::Builder::new().stack_size(128 << 10);
+        let looked = little_stack.spawn(look).expect("there is room").join();
+        let group = rustix::process::Pid::from_raw(pid).expect("it is no process group of ours");
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).expect("it runs");
+        first.wait().expect("it is ours");
+        let (is_there, found) = looked.expect("it looks");
+        assert!(is_there, "{found:?}");
     }
 }

@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::prompts::NO_SECRET;
-use super::{QUESTIONS, Questions, draft, is_key};
+use super::{QUESTIONS, Questions, draft, is_key, typed};
 use crate::jobs::directory::{encode, readable};
 use crate::jobs::limits::{FORM_BYTES, OPEN_QUESTIONS, QUESTION_STALE_NS, SECRET_BYTES};
 use crate::jobs::model::{Entered, PromptRecord, QuestionRecord};
@@ -133,6 +133,12 @@ impl Asker {
         let line = line.and_then(|line| std::str::from_utf8(line).ok());
         let line = line.ok_or(ErrorKind::InvalidData)?;
         Ok(Some(Entered::Line(line.to_owned())))
+    }
+
+    /// Leaves word that the secret was typed, for whoever told it. Where that fails, as on a full disk, it looks as if it was
+    /// thrown away.
+    pub(in crate::jobs) fn leave_typed(&self) {
+        let _left = files::create(&self.questions.dir, &typed(&self.key));
     }
 
     /// Waits for the answer, woken and not polling; `None` where the deadline came first.

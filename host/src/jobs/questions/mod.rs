@@ -6,6 +6,7 @@
 //! | `KEY.prompt` | instead of that: what the job's terminal shows while it waits there, and since when |
 //! | `KEY.wake` | a FIFO that the asker reads as long as it lives; a byte in it makes it look for an answer. Of a hidden prompt a line in it is the answer itself, which then is in no file |
 //! | `KEY.answer` | the answer, or what is to be typed; the first one stays |
+//! | `KEY.typed` | an empty file: the secret that was told was typed. Who told it deletes it, or a later asker |
 //! | `KEY.draft…` | something unfinished |
 //!
 //! A question is open as long as it is asked, not answered, and its asker lives: that is the FIFO, and never a process
@@ -24,7 +25,7 @@ pub(crate) use asker::Asker;
 #[cfg(target_os = "linux")]
 pub(super) use changes::changed;
 pub(crate) use prompts::HiddenPrompt;
-pub(super) use prompts::{enter, hidden_prompt, prompt, tell_secret};
+pub(super) use prompts::{enter, hidden_prompt, prompt, take_typed, tell_secret};
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -225,6 +226,11 @@ impl Questions {
 fn is_key(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     (1..=64).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
+/// The file that says of a secret that it was typed.
+fn typed(key: &str) -> String {
+    format!("{key}.typed")
 }
 
 /// A file name that no other process, thread or call uses.

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use cap_std::fs::Dir;
 use rustix::io::Errno;
 
-use super::{Questions, is_key};
+use super::{Questions, is_key, typed};
 use crate::jobs::directory::{encode, readable};
 use crate::jobs::limits::{PROMPT_CHARS, SECRET_BYTES, TYPED_CHARS, WRITTEN_PROMPT_BYTES};
 use crate::jobs::model::{Entered, Prompt, PromptRecord};
@@ -103,6 +103,21 @@ pub(in crate::jobs) fn tell_secret(job: &Dir, key: &str, line: Option<&str>) -> 
         Ok(_) => Ok(true),
         Err(Errno::PIPE) => Ok(false),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether the secret that was told the job in this directory was typed, once the prompt of this key is told no more. Says so
+/// once.
+///
+/// # Errors
+/// Where it cannot be looked at.
+pub(in crate::jobs) fn take_typed(job: &Dir, key: &str) -> io::Result<bool> {
+    let Some(questions) = Questions::open(job)?.filter(|_| is_key(key)) else {
+        return Ok(false);
+    };
+    match questions.dir.remove_file(typed(key)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true),
     }
 }
 

@@ -12,13 +12,14 @@ use std::os::fd::BorrowedFd;
 use cap_std::fs::Dir;
 
 use super::super::clock;
-use super::super::limits::{SILENCE_MS, UNSEEN_SILENCE_MS};
+use super::super::limits::{DRAIN_ROUNDS, SILENCE_MS, UNSEEN_SILENCE_MS};
 use super::super::model::{Entered, PromptRecord};
 use super::super::processes::{self, Device, Wait as Seen};
 use super::super::questions::Asker;
 use super::lookout::{Lookout, News};
+use super::streams::Rest;
 use super::tail::{Echo, Tail, is_secret};
-use super::terminal::{Manner, Terminal};
+use super::terminal::{Manner, Terminal, Typed};
 
 /// A job's terminal, and who watches it.
 pub(super) struct Console {
@@ -39,6 +40,8 @@ pub(super) struct Console {
 struct Wait {
     text: String,
     manner: Manner,
+    /// How many lines the job has finished before: what it asks in the same words behind another one is something else.
+    lines: u64,
 }
 
 impl Wait {
@@ -92,7 +95,7 @@ impl Console {
         if self.lookout.at_ms().is_none_or(|at_ms| now_ms < at_ms) {
             return;
         }
-        let found = self.wait(now_ms);
+        let found = self.wait(self.seen(), now_ms);
         match &self.told {
             Some((wait, _)) if found.as_ref() == Some(wait) => {}
             Some(_) if self.lookout.doubt(now_ms) => return,
@@ -104,17 +107,22 @@ impl Console {
         self.lookout.go_on(now_ms);
     }
 
-    /// What the job waits for, as far as can be seen; `None` where that is nothing.
-    fn wait(&self, now_ms: u64) -> Option<Wait> {
+    /// What the job is seen to do.
+    fn seen(&self) -> Seen {
+        self.terminal.device().map_or(Seen::Unseen, self.see)
+    }
+
+    /// What the job waits for that was seen to do this; `None` where that is nothing.
+    fn wait(&self, seen: Seen, now_ms: u64) -> Option<Wait> {
         if self.was_declined {
             return None;
         }
-        let seen = self.terminal.device().map_or(Seen::Unseen, self.see);
         let manner = self.terminal.manner();
         let silent_ms = self.lookout.silent_ms(now_ms);
         waits(seen, manner, &self.tail, silent_ms).then(|| Wait {
             text: self.tail.prompt(),
             manner,
+            lines: self.tail.lines(),
         })
     }
 
@@ -134,36 +142,46 @@ impl Console {
         }
     }
 
-    /// Whether the job still waits for what is told. All that it wrote has to be heard before.
-    pub(super) fn still_waits(&self, now_ms: u64) -> bool {
+    /// Whether the job still waits for what is told. `hear_more` has to hear what it wrote.
+    pub(super) fn still_waits(
+        &mut self,
+        now_ms: u64,
+        mut hear_more: impl FnMut(&mut Self) -> Rest,
+    ) -> bool {
+        // In this order: a look takes a while, and what is seen then may be the wait behind the next prompt.
+        let seen = self.seen();
+        let is_all = (0..DRAIN_ROUNDS).any(|_| hear_more(self) == Rest::Nothing);
         let told = self.told.as_ref().map(|(wait, _)| wait);
-        told.is_some() && self.wait(now_ms).as_ref() == told
+        is_all && told.is_some() && self.wait(seen, now_ms).as_ref() == told
     }
 
+<<<<<<< HEAD
     /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more
     /// by then.
+=======
+    /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more by
+    /// then; what could not be typed is asked again.
+>>>>>>> w-term
     pub(super) fn finish(&mut self, entered: Option<Entered>, now_ms: u64) {
-        let Some((wait, _asker)) = self.told.take() else {
+        let Some((wait, asker)) = self.told.take() else {
             return;
         };
-        match entered {
-            Some(Entered::Line(line)) => {
-                if wait.is_hidden() {
-                    self.terminal.type_secret(&line);
-                } else {
-                    self.terminal.type_line(&line);
-                }
-                self.tail.answered(match wait.manner {
-                    Manner::Lines => Echo::Line,
-                    Manner::HiddenLines | Manner::Keys => Echo::None,
-                });
+        let is_line = matches!(entered, Some(Entered::Line(_)));
+        let typed = match entered {
+            Some(Entered::Line(line)) if wait.is_hidden() => self.terminal.type_secret(&line),
+            Some(Entered::Line(line)) => self.terminal.type_line(&line),
+            Some(Entered::End) => self.terminal.type_end(),
+            None => Typed::NotAll,
+        };
+        if typed == Typed::All {
+            self.tail.answered(match wait.manner {
+                Manner::Lines if is_line => Echo::Line,
+                _ => Echo::None,
+            });
+            self.was_declined = !is_line;
+            if wait.is_hidden() {
+                asker.leave_typed();
             }
-            Some(Entered::End) => {
-                self.terminal.type_end();
-                self.tail.answered(Echo::None);
-                self.was_declined = true;
-            }
-            None => {}
         }
         self.lookout.hear(News::Answered, now_ms);
     }
@@ -299,7 +317,7 @@ mod tests {
 
         fn answer(&mut self) {
             if let Some(entered) = self.console.answer() {
-                let is_wanted = self.console.still_waits(self.now_ms);
+                let is_wanted = self.console.still_waits(self.now_ms, |_| Rest::Nothing);
                 self.console
                     .finish(entered.filter(|_| is_wanted), self.now_ms);
             }
@@ -355,6 +373,69 @@ mod tests {
         let (other, text) = scene.told().expect("it waits again");
         assert_eq!(text, "Other:");
         assert_ne!(other, key);
+    }
+
+    #[test]
+    fn the_same_words_behind_another_line_are_another_prompt() {
+        let mut scene = Scene::new("Will delete A.\r\nContinue? ");
+        scene.console.see = |_| Seen::Reads;
+        scene.pass(1_000);
+        let (key, _) = scene.told().expect("it waits");
+        scene.hear("\r\nWill delete B.\r\nContinue? ");
+        scene.enter(Some("yes"));
+        assert_eq!(scene.typed(), b"");
+        scene.pass(20_000);
+        let (other, text) = scene.told().expect("it waits again");
+        assert_eq!(text, "Continue?");
+        assert_ne!(other, key);
+    }
+
+    #[test]
+    fn what_is_written_during_a_look_is_heard_before_something_is_typed() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        static LOOKED: AtomicBool = AtomicBool::new(false);
+        let mut scene = Scene::new("Name: ");
+        scene.console.see = |_| Seen::Reads;
+        scene.pass(1_000);
+        scene.console.see = |_| {
+            LOOKED.store(true, Ordering::Relaxed);
+            Seen::Reads
+        };
+        let is_wanted = scene.console.still_waits(1_000, |console| {
+            if LOOKED.swap(false, Ordering::Relaxed) {
+                console.hear(b"\r\nOther: ", 1_000);
+            }
+            Rest::Nothing
+        });
+        assert!(!is_wanted);
+    }
+
+    #[test]
+    fn nothing_is_typed_where_not_all_could_be_heard() {
+        let mut scene = Scene::new("Name: ");
+        scene.console.see = |_| Seen::Reads;
+        scene.pass(1_000);
+        assert!(!scene.console.still_waits(1_000, |_| Rest::More));
+        assert!(scene.console.still_waits(1_000, |_| Rest::Nothing));
+    }
+
+    #[test]
+    fn what_the_terminal_does_not_take_is_asked_again() {
+        for text in ["Name: ", "API key: "] {
+            let mut scene = Scene::new(text);
+            scene.pass(4_000);
+            let (key, _) = scene.told().expect("it waits");
+            super::super::terminal::fill(&scene.console.terminal);
+            if text == "Name: " {
+                scene.enter(Some("yes"));
+            } else {
+                scene.tell(Some("hunter2"));
+            }
+            scene.pass(20_000);
+            let (other, again) = scene.told().expect("it waits again");
+            assert_eq!(again, text.trim());
+            assert_ne!(other, key);
+        }
     }
 
     #[test]
@@ -428,8 +509,14 @@ mod tests {
         assert!(scene.told().is_some(), "it is still asked for");
         scene.tell(Some("hunter2"));
         assert_eq!(scene.typed(), b"hunter2\n");
-        let left = std::fs::read_dir(place).expect("it is there").count();
-        assert_eq!(left, 0);
+        let left = std::fs::read_dir(place).expect("it is there");
+        let left: Vec<_> = left.map(|it| it.expect("it is there").path()).collect();
+        assert!(
+            left.iter()
+                .all(|it| it.extension().is_some_and(|it| it == "typed")),
+            "{left:?}"
+        );
+        assert_eq!(left.len(), 1);
         scene.hear("\r\nPassword: ");
         scene.pass(8_000);
         scene.tell(None);
@@ -480,7 +567,12 @@ mod tests {
             ("Name: ", Manner::HiddenLines, true),
         ] {
             let text = text.to_owned();
-            assert_eq!(Wait { text, manner }.is_hidden(), hidden, "{manner:?}");
+            let wait = Wait {
+                text,
+                manner,
+                lines: 0,
+            };
+            assert_eq!(wait.is_hidden(), hidden, "{manner:?}");
         }
     }
 }

@@ -31,6 +31,8 @@ const TELLING_CHARS: usize = 4;
 pub(super) struct Tail {
     bytes: Vec<u8>,
     echo: Echo,
+    /// How many lines were ever finished.
+    lines: u64,
 }
 
 /// Whether what was typed stands before what the job wrote.
@@ -46,6 +48,7 @@ pub(super) enum Echo {
 impl Tail {
     /// Takes what was written next.
     pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.lines += bytes.iter().map(|it| u64::from(*it == b'\n')).sum::<u64>();
         let bytes = &bytes[bytes.len().saturating_sub(TAIL_BYTES)..];
         let old = (self.bytes.len() + bytes.len()).saturating_sub(TAIL_BYTES);
         if old > 0 {
@@ -59,6 +62,12 @@ impl Tail {
     pub(super) fn answered(&mut self, echo: Echo) {
         self.bytes.clear();
         self.echo = echo;
+    }
+
+    /// How many lines were ever finished, also of what is kept no more: two prompts between which this has changed are not
+    /// one, whatever they say.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
     }
 
     /// Whether something stands in the last line, which has no end yet: as a prompt does.
@@ -268,8 +277,10 @@ mod tests {
         let mut tail = Tail::default();
         tail.add(&[b'x'; 3 * TAIL_BYTES]);
         tail.add(b"\nName: ");
-        assert_eq!(tail.bytes.len(), TAIL_BYTES);
+        assert_eq!((tail.bytes.len(), tail.lines()), (TAIL_BYTES, 1));
         assert_eq!(tail.prompt(), "Name:");
+        tail.add(&[b'\n'; 2 * TAIL_BYTES]);
+        assert_eq!(tail.lines(), 1 + 2 * TAIL_BYTES as u64);
         let long = "y".repeat(2 * PROMPT_CHARS);
         tail.add(long.as_bytes());
         assert_eq!(tail.prompt().chars().count(), PROMPT_CHARS);

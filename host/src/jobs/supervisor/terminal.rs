@@ -8,12 +8,13 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use rustix::io::{Errno, ioctl_fionread};
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
 
+use super::super::limits::{TAKEN_LOOKS, TAKEN_PAUSE};
 use super::super::processes::Device;
 
 /// The size that programs are told: wide enough that a prompt is in one line.
@@ -33,6 +34,15 @@ pub(super) enum Manner {
     HiddenLines,
     /// Each key by itself: the program shows what is typed, or does not.
     Keys,
+}
+
+/// How much of something was typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// All of it, which answers what the job waits for.
+    All,
+    /// Nothing, or a part.
+    NotAll,
 }
 
 /// A terminal.
@@ -101,31 +111,47 @@ impl Terminal {
         }
     }
 
+<<<<<<< HEAD
     /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person
     /// is asked for, and the terminal would act on it.
     pub(super) fn type_line(&self, line: &str) {
+=======
+    /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person is
+    /// asked for, and the terminal would act on it.
+    pub(super) fn type_line(&self, line: &str) -> Typed {
+>>>>>>> w-term
         let blank = |it: char| if it.is_control() { ' ' } else { it };
         let mut text: String = line.chars().map(blank).collect();
         text.push(match self.manner() {
             Manner::Keys => '\r',
             Manner::Lines | Manner::HiddenLines => '\n',
         });
-        self.write(text.as_bytes());
+        self.write(text.as_bytes())
     }
 
+<<<<<<< HEAD
     /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's
     /// output. Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
     pub(super) fn type_secret(&self, line: &str) {
         let Ok(before) = tcgetattr(&self.theirs) else {
             return;
+=======
+    /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's output.
+    /// Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
+    pub(super) fn type_secret(&self, line: &str) -> Typed {
+        let (Ok(before), Ok(unread)) = (tcgetattr(&self.theirs), ioctl_fionread(&self.theirs))
+        else {
+            return Typed::NotAll;
+>>>>>>> w-term
         };
         let mut hidden = before.clone();
         hidden.local_modes -= LocalModes::ECHO;
         hidden.local_modes |= LocalModes::ECHONL;
-        let is_shown = self.manner() == Manner::Lines;
+        let is_shown = before.local_modes.contains(LocalModes::ECHO);
         if is_shown && tcsetattr(&self.theirs, OptionalActions::Now, &hidden).is_err() {
-            return;
+            return Typed::NotAll;
         }
+<<<<<<< HEAD
         self.type_line(line);
         // Whoever asks for what can be read makes the system take what was typed, as long as nothing is shown: by
         // itself it does that later.
@@ -134,14 +160,48 @@ impl Terminal {
         // What the program has set meanwhile stays.
         if let Ok(now) = tcgetattr(&self.theirs)
             && is_shown
+=======
+        let typed = self.type_line(line);
+        // Of a whole line all can be read at once; Enter is one byte more.
+        let added = match self.manner() {
+            Manner::Keys => line.len() as u64 + 1,
+            Manner::Lines | Manner::HiddenLines => 1,
+        };
+        // Where that is not seen, nothing is shown from now on. What the program has set meanwhile stays.
+        if is_shown
+            && typed == Typed::All
+            && self.takes(unread, added)
+            && let Ok(now) = tcgetattr(&self.theirs)
+>>>>>>> w-term
             && now.local_modes == hidden.local_modes
         {
             let _stays = tcsetattr(&self.theirs, OptionalActions::Now, &before);
         }
+        typed
+    }
+
+    /// Whether the system has taken what was typed: it does so later, and shows it by what is set then. That adds so much to
+    /// what was still to be read.
+    fn takes(&self, mut unread: u64, added: u64) -> bool {
+        for _ in 0..TAKEN_LOOKS {
+            // Who asks for what can be read, and finds nothing, has made the system take everything.
+            let mut end = [PollFd::new(&self.theirs, PollFlags::IN)];
+            if poll(&mut end, Some(&Timespec::default())) == Ok(0) {
+                return true;
+            }
+            match ioctl_fionread(&self.theirs) {
+                Ok(now) if now >= unread + added => return true,
+                // The program reads.
+                Ok(now) => unread = unread.min(now),
+                Err(_) => return false,
+            }
+            std::thread::sleep(TAKEN_PAUSE);
+        }
+        false
     }
 
     /// Types what stands for the end of the file.
-    pub(super) fn type_end(&self) {
+    pub(super) fn type_end(&self) -> Typed {
         const CTRL_D: u8 = 4;
         let settings = tcgetattr(&self.theirs);
         let code = match settings.map(|settings| settings.special_codes[SpecialCodeIndex::VEOF]) {
@@ -149,19 +209,26 @@ impl Terminal {
             Ok(code) if code != 0 && self.manner() != Manner::Keys => code,
             _ => CTRL_D,
         };
-        self.write(&[code]);
+        self.write(&[code])
     }
 
+<<<<<<< HEAD
     /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for
     /// something else. It takes far more than a line where somebody waits for one.
     fn write(&self, mut text: &[u8]) {
+=======
+    /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for something
+    /// else. It takes far more than a line where somebody waits for one.
+    fn write(&self, mut text: &[u8]) -> Typed {
+>>>>>>> w-term
         while !text.is_empty() {
             match rustix::io::write(&self.ours, text) {
                 Ok(taken) => text = &text[taken..],
                 Err(Errno::INTR) => {}
-                Err(_) => return,
+                Err(_) => return Typed::NotAll,
             }
         }
+        Typed::All
     }
 }
 
@@ -190,6 +257,20 @@ fn erase_whole_characters(end: &OwnedFd) -> io::Result<()> {
     Ok(tcsetattr(end, OptionalActions::Now, &settings)?)
 }
 
+/// Types until the terminal takes nothing more, since nobody reads.
+#[cfg(test)]
+pub(super) fn fill(terminal: &Terminal) {
+    let mut refusals = 0;
+    // The system makes room by itself for a while.
+    while refusals < 50 {
+        match terminal.write(&[b'x', b'\n'].repeat(1 << 12)) {
+            Typed::All => refusals = 0,
+            Typed::NotAll => refusals += 1,
+        }
+        std::thread::sleep(TAKEN_PAUSE);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,29 +294,50 @@ mod tests {
 
     #[test]
     fn a_secret_is_shown_in_no_manner_and_the_manner_stays() {
-        for off in [LocalModes::empty(), LocalModes::ECHO] {
-            let terminal = Terminal::open().expect("the system has terminals");
-            let end = terminal.command_end().expect("there is room");
-            let mut settings = tcgetattr(&end).expect("it is a terminal");
-            settings.local_modes -= off;
-            tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
-            for _ in 0..100 {
-                terminal.type_secret("hunter2");
-                let mut taken = [0; 64];
-                let length = rustix::io::read(&end, &mut taken).expect("there is a line");
-                assert_eq!(&taken[..length], b"hunter2\n");
-                let shown = rustix::io::read(&terminal.ours, &mut taken);
-                let shown = shown.map(|length| taken[..length].to_vec());
-                let expect = if off.is_empty() {
-                    Ok(b"\r\n".to_vec())
-                } else {
-                    Err(Errno::AGAIN)
-                };
-                assert_eq!(shown, expect);
-                let now = tcgetattr(&end).expect("it is a terminal");
-                assert_eq!(now.local_modes, settings.local_modes);
+        for off in [LocalModes::empty(), LocalModes::ECHO, LocalModes::ICANON] {
+            for unread in ["", "early\n", "early\nand earlier\n"] {
+                check(off, unread);
             }
         }
+    }
+
+    /// Types a secret behind what the program has not read, in this manner, and reads all of it.
+    fn check(off: LocalModes, unread: &str) {
+        let terminal = Terminal::open().expect("the system has terminals");
+        let end = terminal.command_end().expect("there is room");
+        let mut settings = tcgetattr(&end).expect("it is a terminal");
+        settings.local_modes -= off;
+        tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
+        let wanted = format!("{unread}hunter2\n");
+        for _ in 0..100 {
+            let mut bytes = [0; 64];
+            assert_eq!(terminal.write(unread.as_bytes()), Typed::All);
+            while ioctl_fionread(&end) != Ok(unread.len() as u64) {
+                std::thread::yield_now();
+            }
+            assert_eq!(terminal.type_secret("hunter2"), Typed::All);
+            let now = tcgetattr(&end).expect("it is a terminal");
+            assert_eq!(now.local_modes, settings.local_modes, "{off:?} {unread:?}");
+            let mut taken = Vec::new();
+            while taken.len() < wanted.len() {
+                let length = rustix::io::read(&end, &mut bytes).expect("there is a line");
+                taken.extend_from_slice(&bytes[..length]);
+            }
+            assert_eq!(String::from_utf8_lossy(&taken), wanted);
+            while let Ok(length) = rustix::io::read(&terminal.ours, &mut bytes) {
+                let shown = String::from_utf8_lossy(&bytes[..length]);
+                assert!(!shown.contains('2'), "{off:?} {unread:?}: {shown:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_terminal_does_not_take_is_not_typed() {
+        let terminal = Terminal::open().expect("the system has terminals");
+        fill(&terminal);
+        assert_eq!(terminal.type_line("yes"), Typed::NotAll);
+        assert_eq!(terminal.type_secret("hunter2"), Typed::NotAll);
+        assert_eq!(terminal.type_end(), Typed::NotAll);
     }
 
     #[test]

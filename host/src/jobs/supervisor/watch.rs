@@ -170,7 +170,9 @@ impl<'a, 'b> Watch<'a, 'b> {
         } else {
             UNHEARD_LOOK_MS
         };
-        let look_at_ms = self.console.as_ref().and_then(Console::look_at_ms);
+        // Before its input is typed, it is not looked at.
+        let watched = self.console.as_ref().filter(|_| self.feed.is_done());
+        let look_at_ms = watched.and_then(Console::look_at_ms);
         let deadlines = self.life.wake_at_ms().into_iter().chain(look_at_ms);
         let now_ms = clock::monotonic_ms();
         let left_ms = deadlines.map(|at_ms| at_ms.saturating_sub(now_ms));
@@ -242,14 +244,14 @@ impl<'a, 'b> Watch<'a, 'b> {
     }
 
     fn still_waits(&mut self) -> bool {
-        for _ in 0..DRAIN_ROUNDS {
-            self.take_output();
-            if self.rest == Rest::Nothing {
-                break;
-            }
-        }
-        let console = self.console.as_ref();
-        console.is_some_and(|console| console.still_waits(clock::monotonic_ms()))
+        let Some(console) = &mut self.console else {
+            return false;
+        };
+        console.still_waits(clock::monotonic_ms(), |console| {
+            let hear = |bytes: &[u8]| console.hear(bytes, clock::monotonic_ms());
+            self.rest = self.streams.record(&mut self.post.recorder, hear);
+            self.rest
+        })
     }
 
     /// Stops the job for a reason of the supervisor's own, unless somebody was faster.

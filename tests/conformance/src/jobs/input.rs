@@ -1,8 +1,8 @@
 //! What a job is given: its command, its directory, its environment, its standard input.
 
 use super::{
-    Spec, StartErrorKind, State, StopReason, ended_by_itself, inspect, not_startable, outcome,
-    output, program, shell, start, stop, wit,
+    Spec, StartErrorKind, State, ended_by_itself, inspect, not_startable, outcome, output, program,
+    shell, start, wit,
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, same};
@@ -72,9 +72,9 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         name: "jobs/interactive",
-        promise: "A spec that is interactive is carried out, or it is `bad-spec` and the id is still unknown.",
+        promise: "A spec that is interactive is carried out in a terminal, or it is `bad-spec` and the id is still unknown.",
         needs: &[],
-        steps: &[Step::Do(interactive)],
+        steps: &[Step::Do(interactive), Step::Do(judge_interactive)],
     },
 ];
 
@@ -222,10 +222,11 @@ fn interactive(run: &mut Run) -> Result<(), Halt> {
     let id = run.job(0);
     let spec = Spec {
         interactive: true,
-        ..shell("true")
+        ..shell("test -t 0 && test -t 1")
     };
     let Err(error) = wit::start(&id, &spec) else {
-        return stop(&id, StopReason::Cancelled);
+        run.remember("it was started".to_owned());
+        return Ok(());
     };
     same(
         "the error of an interactive job",
@@ -237,6 +238,13 @@ fn interactive(run: &mut Run) -> Result<(), Halt> {
         &inspect(&id)?,
         &State::Unknown,
     )
+}
+
+fn judge_interactive(run: &mut Run) -> Result<(), Halt> {
+    if run.remembered().is_empty() {
+        return Ok(());
+    }
+    ended_by_itself(&run.job(0), 0).map(drop)
 }
 
 fn bad_spec(run: &mut Run) -> Result<(), Halt> {

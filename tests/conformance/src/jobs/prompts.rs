@@ -5,7 +5,9 @@ use super::{
 };
 use crate::check::{Check, Need, Step};
 use crate::expect::{Halt, breach, ensure, same};
-use crate::limits::{ALONE_MS, KEY_CHARS_MAX, LINE_CHARS_MAX, PROMPT_CHARS_MAX, UNANSWERED_MS};
+use crate::limits::{
+    ALONE_MS, KEY_CHARS_MAX, LINE_CHARS_MAX, PROMPT_CHARS_MAX, UNANSWERED_MS, UNTYPED_MS,
+};
 use crate::run::Run;
 
 use wit::{Prompt, StopReason};
@@ -57,7 +59,11 @@ pub(super) const CHECKS: &[Check] = &[
         name: "jobs/hidden-prompt",
         promise: "Where the terminal does not show what is typed, the prompt is hidden, and `enter` does not take a line.",
         needs: NEEDS,
-        steps: &[Step::Do(|run| begin(run, HIDES)), Step::Do(enter_hidden)],
+        steps: &[
+            Step::Do(|run| begin(run, HIDES)),
+            Step::Do(enter_hidden),
+            Step::Do(judge_untyped),
+        ],
     },
 ];
 
@@ -215,11 +221,24 @@ fn enter_hidden(run: &mut Run) -> Result<(), Halt> {
     let found = prompt(run, "word?")?;
     same("whether it is hidden", &found.hidden, &true)?;
     enter_blindly(&id, &found.key, Some("this"))?;
+    let until = run.now().saturating_add(UNTYPED_MS);
+    run.remember(format!("{until} {}", found.key));
+    Ok(())
+}
+
+/// It is still waited for, under the same key, for a while.
+fn judge_untyped(run: &mut Run) -> Result<(), Halt> {
+    let id = run.job(0);
+    let text = output(&id)?.of(Stream::Stdout);
+    let text = String::from_utf8_lossy(&text);
+    ensure(!text.contains('<'), || {
+        format!("a line for a hidden prompt was typed: {text:?}")
+    })?;
+    let (until, key) = run.remembered().split_once(' ').unwrap_or_default();
     let still = prompt(run, "word?")?.key;
-    same(
-        "the key of a hidden prompt",
-        still.as_str(),
-        found.key.as_str(),
-    )?;
+    same("the key of a hidden prompt", still.as_str(), key)?;
+    if until.parse().is_ok_and(|until: u64| run.now() < until) {
+        return not_yet("a hidden prompt to stay");
+    }
     stop(&id, StopReason::Cancelled)
 }

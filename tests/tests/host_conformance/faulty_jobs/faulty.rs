@@ -83,6 +83,12 @@ impl Faulty {
             Fault::KeepsFirstVariable => spec.environment.reverse(),
             Fault::TrimsInput => spec.stdin = spec.stdin.trim_end_matches('\0').to_owned(),
             Fault::HasNoTerminals => spec.interactive = false,
+            Fault::TakesHiddenLines => {
+                // What it tells to be hidden is not.
+                if let Command::Shell(line) = &mut spec.command {
+                    *line = line.replace("stty -echo; ", "");
+                }
+            }
             Fault::HasNoGrace => spec.grace_ms = 0,
             // Its supervisor asks it to end, and waits for ever. What has no grace is never asked.
             Fault::KillsByItself if spec.grace_ms > 0 => spec.grace_ms = u64::MAX,
@@ -141,6 +147,7 @@ impl Faulty {
         match self.fault {
             Fault::ReusesPromptKeys => "k".clone_into(&mut prompt.key),
             Fault::ShowsSecrets => prompt.hidden = false,
+            Fault::TakesHiddenLines => prompt.hidden = true,
             _ => {}
         }
     }
