@@ -155,13 +155,8 @@ impl Console {
         is_all && told.is_some() && self.wait(seen, now_ms).as_ref() == told
     }
 
-<<<<<<< HEAD
-    /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more
-    /// by then.
-=======
     /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more by
     /// then; what could not be typed is asked again.
->>>>>>> w-term
     pub(super) fn finish(&mut self, entered: Option<Entered>, now_ms: u64) {
         let Some((wait, asker)) = self.told.take() else {
             return;

@@ -111,15 +111,9 @@ impl Terminal {
         }
     }
 
-<<<<<<< HEAD
-    /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person
-    /// is asked for, and the terminal would act on it.
-    pub(super) fn type_line(&self, line: &str) {
-=======
     /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person is
     /// asked for, and the terminal would act on it.
     pub(super) fn type_line(&self, line: &str) -> Typed {
->>>>>>> w-term
         let blank = |it: char| if it.is_control() { ' ' } else { it };
         let mut text: String = line.chars().map(blank).collect();
         text.push(match self.manner() {
@@ -129,20 +123,12 @@ impl Terminal {
         self.write(text.as_bytes())
     }
 
-<<<<<<< HEAD
-    /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's
-    /// output. Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
-    pub(super) fn type_secret(&self, line: &str) {
-        let Ok(before) = tcgetattr(&self.theirs) else {
-            return;
-=======
     /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's output.
     /// Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
     pub(super) fn type_secret(&self, line: &str) -> Typed {
         let (Ok(before), Ok(unread)) = (tcgetattr(&self.theirs), ioctl_fionread(&self.theirs))
         else {
             return Typed::NotAll;
->>>>>>> w-term
         };
         let mut hidden = before.clone();
         hidden.local_modes -= LocalModes::ECHO;
@@ -151,16 +137,6 @@ impl Terminal {
         if is_shown && tcsetattr(&self.theirs, OptionalActions::Now, &hidden).is_err() {
             return Typed::NotAll;
         }
-<<<<<<< HEAD
-        self.type_line(line);
-        // Whoever asks for what can be read makes the system take what was typed, as long as nothing is shown: by
-        // itself it does that later.
-        let mut end = [PollFd::new(&self.theirs, PollFlags::IN)];
-        let _ready = poll(&mut end, Some(&Timespec::default()));
-        // What the program has set meanwhile stays.
-        if let Ok(now) = tcgetattr(&self.theirs)
-            && is_shown
-=======
         let typed = self.type_line(line);
         // Of a whole line all can be read at once; Enter is one byte more.
         let added = match self.manner() {
@@ -172,7 +148,6 @@ impl Terminal {
             && typed == Typed::All
             && self.takes(unread, added)
             && let Ok(now) = tcgetattr(&self.theirs)
->>>>>>> w-term
             && now.local_modes == hidden.local_modes
         {
             let _stays = tcsetattr(&self.theirs, OptionalActions::Now, &before);
@@ -212,15 +187,9 @@ impl Terminal {
         self.write(&[code])
     }
 
-<<<<<<< HEAD
-    /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for
-    /// something else. It takes far more than a line where somebody waits for one.
-    fn write(&self, mut text: &[u8]) {
-=======
     /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for something
     /// else. It takes far more than a line where somebody waits for one.
     fn write(&self, mut text: &[u8]) -> Typed {
->>>>>>> w-term
         while !text.is_empty() {
             match rustix::io::write(&self.ours, text) {
                 Ok(taken) => text = &text[taken..],
