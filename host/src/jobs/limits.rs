@@ -223,6 +223,10 @@ pub(crate) const ANSWER_PAUSE: Duration = Duration::from_millis(10);
 /// shows nothing: a tenth of a second, in which a supervisor does nothing else.
 pub(crate) const TAKEN_LOOKS: usize = 100;
 
+/// Behind how much that nobody has read it may be looked at all: half of what Linux takes at once. Behind more, what was
+/// typed earlier may still come in between.
+pub(crate) const UNREAD_BYTES: u64 = 2048;
+
 /// The pause between two of these looks: it takes microseconds, more where the processor is given to others.
 pub(crate) const TAKEN_PAUSE: Duration = Duration::from_millis(1);
 

@@ -14,7 +14,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
 };
 
-use super::super::limits::{TAKEN_LOOKS, TAKEN_PAUSE};
+use super::super::limits::{TAKEN_LOOKS, TAKEN_PAUSE, UNREAD_BYTES};
 use super::super::processes::Device;
 
 /// The size that programs are told: wide enough that a prompt is in one line.
@@ -138,11 +138,8 @@ impl Terminal {
             return Typed::NotAll;
         }
         let typed = self.type_line(line);
-        // Of a whole line all can be read at once; Enter is one byte more.
-        let added = match self.manner() {
-            Manner::Keys => line.len() as u64 + 1,
-            Manner::Lines | Manner::HiddenLines => 1,
-        };
+        // Enter is one byte more.
+        let added = line.len() as u64 + 1;
         // Where that is not seen, nothing is shown from now on. What the program has set meanwhile stays.
         if is_shown
             && typed == Typed::All
@@ -165,6 +162,7 @@ impl Terminal {
                 return true;
             }
             match ioctl_fionread(&self.theirs) {
+                Ok(now) if now > UNREAD_BYTES => return false,
                 Ok(now) if now >= unread + added => return true,
                 // The program reads.
                 Ok(now) => unread = unread.min(now),
@@ -298,6 +296,30 @@ mod tests {
                 assert!(!shown.contains('2'), "{off:?} {unread:?}: {shown:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_secret_that_the_system_takes_much_later_is_not_shown_then() {
+        let terminal = Terminal::open().expect("the system has terminals");
+        let end = terminal.command_end().expect("there is room");
+        // More than a program finds to read, and less than can be typed.
+        let unread = "x\n".repeat(3_000);
+        assert_eq!(terminal.write(unread.as_bytes()), Typed::All);
+        while ioctl_fionread(&end).is_ok_and(|it| it <= UNREAD_BYTES) {
+            std::thread::yield_now();
+        }
+        assert_eq!(terminal.type_secret("hunter2"), Typed::All);
+        let (mut taken, mut shown) = (String::new(), String::new());
+        let mut bytes = [0; 64];
+        while !taken.ends_with("hunter2\n") {
+            let length = rustix::io::read(&end, &mut bytes).expect("there is a line");
+            taken += &String::from_utf8_lossy(&bytes[..length]);
+            while let Ok(length) = rustix::io::read(&terminal.ours, &mut bytes) {
+                shown += &String::from_utf8_lossy(&bytes[..length]);
+            }
+        }
+        assert!(taken == format!("{unread}hunter2\n"));
+        assert!(!shown.contains('2'), "{:?}", shown.replace("x\r\n", ""));
     }
 
     #[test]
