@@ -94,9 +94,7 @@ impl Watches {
     fn told(&self, event: &Event<'_>) {
         let mut places = self.places();
         if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
-            places
-                .values()
-                .for_each(|place| drop(place.send_replace(())));
+            places.values().for_each(|place| place.send_replace(()));
         } else if event.events().contains(ReadFlags::IGNORED) {
             // The directory is gone. Who waits hears that there is no sender any more.
             places.remove(&event.wd());
