@@ -281,10 +281,10 @@ fn waiting_calls_are_answered_where_no_thread_can_be_made() {
         let text = reply["result"]["content"][0]["text"].as_str();
         assert!(text.is_some_and(|text| text.contains("done")), "{reply}");
     }
-    // Without the limit there are four more. The one that takes leave of children has a stack that is far smaller, and
-    // another one may have got the stack of one that ended before the limit.
-    let more = threads(server.pid()) - before;
-    assert!(more <= 2, "{more} threads could be made");
+    // Without the limit there are four more, and these two, whose stacks are far smaller: the one that takes leave of
+    // children, and the one that hears of questions. Another one may have got the stack of one that ended before.
+    let more = threads(server.pid()).saturating_sub(before);
+    assert!(more <= 3, "{more} threads could be made");
     let exit = server.close();
     assert!(exit.status.success(), "{exit:?}");
     assert!(!exit.stderr.contains("panicked"), "{exit:?}");

@@ -313,6 +313,9 @@ fn distinct(choices: Vec<Choice>) -> Result<Vec<Choice>, String> {
     if choices.iter().any(|it| it.value.trim().is_empty()) {
         return Err("a choice is empty: give it a value".to_owned());
     }
+    if let Some(unseen) = choices.iter().find(|it| !is_seen(&it.value)) {
+        return Err(unseen_in("the choice", &unseen.value));
+    }
     let mut values: Vec<&str> = choices.iter().map(|it| it.value.as_str()).collect();
     values.sort_unstable();
     match values.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -434,7 +437,31 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|it| shows(it) && it != '=')
 }
 
+/// Whether all of a line can be seen, but for what joins two characters that can: the server asks nobody anything else.
+fn is_seen(line: &str) -> bool {
+    let all: Vec<char> = line.chars().collect();
+    let is_hidden_at = |at: usize| all.get(at).is_none_or(|it| is_hidden(*it));
+    let shows = |at: usize| !is_hidden_at(at) && !all[at].is_whitespace();
+    let joins = |at: usize| {
+        matches!(all[at], '\u{200c}' | '\u{200d}') && at > 0 && shows(at - 1) && shows(at + 1)
+    };
+    (0..all.len()).all(|at| !is_hidden_at(at) || joins(at))
+}
+
+/// Whether a character controls or formats others, and shows nothing itself.
+fn is_hidden(it: char) -> bool {
+    use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
+    [Control, Format, LineSeparator, ParagraphSeparator].contains(&get_general_category(it))
+}
+
+fn unseen_in(what: &str, text: &str) -> String {
+    format!("{what} {text:?} has characters that nobody sees, such as a tab: leave them out")
+}
+
 fn read_default(field: &Field, text: &str) -> Result<Json, String> {
+    if !text.lines().all(is_seen) {
+        return Err(unseen_in("--default", text));
+    }
     let read = field.read(text);
     read.map_err(|right| format!("--default {text:?} does not fit: {right}"))
 }

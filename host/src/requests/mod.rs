@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use self::early::EarlyCancellations;
 
-pub(crate) use wake::{Interruptions, next_wake};
+pub(crate) use wake::{Change, Interruptions, asks, next_wake};
 
 /// The requests that are kept open, each by the number of the message that it came as.
 #[derive(Debug, Default)]

@@ -28,13 +28,13 @@ pub(crate) struct Interruptions {
     pub(crate) configured: Option<watch::Receiver<u64>>,
 }
 
-/// Waits for what a request waits for, and says which of it came: an interruption; or one of the jobs has ended, or the
-/// deadline has come, neither of which is looked for before `pause` has passed.
+/// Waits for what a request waits for, and says which of it came: an interruption; or one of the jobs has ended, or asks, or
+/// the deadline has come, which is not looked for before `pause` has passed.
 pub(crate) async fn next_wake(
     jobs: &Arc<dyn Jobs>,
     pending: &Pending,
     interruptions: &mut Interruptions,
-    pause: Option<Duration>,
+    (pause, asks): (Option<Duration>, Change),
 ) -> Wake {
     let Interruptions {
         cancelled,
@@ -48,7 +48,7 @@ pub(crate) async fn next_wake(
         () = std::future::ready(()), if *room == 0 => Wake::Shutdown,
         _ = shutdown.wait_for(|ending| *ending) => Wake::Shutdown,
         () = changed(configured) => Wake::Configured,
-        why = due(jobs, pending, *room, pause) => why,
+        why = due(jobs, pending, *room, (pause, asks)) => why,
     }
 }
 
@@ -67,11 +67,9 @@ async fn due(
     jobs: &Arc<dyn Jobs>,
     pending: &Pending,
     room: usize,
-    pause: Option<Duration>,
+    (pause, asks): (Option<Duration>, Change),
 ) -> Wake {
-    let (watched, unwatched) = pending.jobs.split_at(room.min(pending.jobs.len()));
-    // Before the pause: what is asked meanwhile is seen at its end.
-    let asks = any(jobs, watched, |jobs, id| jobs.asks(id));
+    let (watched, unwatched) = pending.split_at(room);
     if let Some(pause) = pause {
         tokio::time::sleep(pause).await;
     }
@@ -86,8 +84,21 @@ async fn due(
     }
 }
 
-/// What becomes of one job, as a wake-up.
-type Change = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// What comes of jobs, as a wake-up.
+pub(crate) type Change = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Resolves when what one of a request's jobs asks has changed after this call, where that is seen.
+pub(crate) fn asks(jobs: &Arc<dyn Jobs>, pending: &Pending, room: usize) -> Change {
+    let (watched, _) = pending.split_at(room);
+    Box::pin(any(jobs, watched, |jobs, id| jobs.asks(id)))
+}
+
+impl Pending {
+    /// The jobs of which so many may be waited for, and the others.
+    fn split_at(&self, room: usize) -> (&[String], &[String]) {
+        self.jobs.split_at(room.min(self.jobs.len()))
+    }
+}
 
 /// Resolves when this has come for one of the jobs; never where there is none. It begins at once. Whoever wakes looks at
 /// the job, so that is also what becomes of one for which it cannot be waited without a panic.

@@ -13,7 +13,7 @@ use super::{Principal, Server};
 use crate::clock::now_ms;
 use crate::engine::{Context, Pending, Step, Wake};
 use crate::limits::SHORTEST_WAIT;
-use crate::requests::{Interruptions, OpenRequests, next_wake};
+use crate::requests::{Change, Interruptions, OpenRequests, asks, next_wake};
 
 /// One connection; see [`Server::client`]. Cheap to clone; all clones are one connection.
 #[derive(Clone, Debug)]
@@ -101,6 +101,7 @@ impl Client {
             },
             pending: Arc::new(pending),
             pause: None,
+            asks: None,
             body,
             room: self.server().room(),
         };
@@ -153,6 +154,8 @@ pub(crate) struct OpenRequest {
     interruptions: Interruptions,
     /// How long it waits at least before it goes on.
     pause: Option<Duration>,
+    /// That its jobs ask something, since before they were last looked at.
+    asks: Option<Change>,
     /// Held for as long as it is open; `None` where it must not wait.
     room: Option<Room>,
 }
@@ -163,8 +166,15 @@ impl OpenRequest {
     pub(crate) async fn next(&mut self) -> Option<Sending> {
         loop {
             let jobs = self.client.server().pool().jobs();
-            let why = next_wake(jobs, &self.pending, &mut self.interruptions, self.pause).await;
+            let room = self.interruptions.room;
+            let asks_now = |pending: &Pending| asks(jobs, pending, room);
+            let asked = self.asks.take();
+            let asked = asked.unwrap_or_else(|| asks_now(&self.pending));
+            let pause = (self.pause, asked);
+            let why = next_wake(jobs, &self.pending, &mut self.interruptions, pause).await;
             let may_go_on = matches!(why, Wake::JobEnded | Wake::Deadline | Wake::Configured);
+            // What is asked while they are looked at is not missed.
+            self.asks = may_go_on.then(|| asks_now(&self.pending));
             // A job that ended and is not over, say because a process of it cannot be killed: look again, but not at
             // once.
             self.pause = Some(SHORTEST_WAIT);

@@ -10,7 +10,7 @@ use super::*;
 use crate::engine::{Pending, Wake};
 use crate::jobs::{Failure, Fragment, Jobs, Progress, Spec, StartError, State, StopReason};
 use crate::limits::SHORTEST_WAIT;
-use crate::requests::{Interruptions, next_wake};
+use crate::requests::{Interruptions, asks, next_wake};
 use crate::store::MemoryStore;
 
 /// How long a client without Tasks waits here.
@@ -177,6 +177,7 @@ fn why_it_goes_on(mut interruptions: Interruptions) -> Wake {
     };
     let jobs: Arc<dyn Jobs> = Arc::new(Undead::default());
     let pause = Some(Duration::MAX);
+    let pause = (pause, asks(&jobs, &pending, 1));
     block_on(next_wake(&jobs, &pending, &mut interruptions, pause))
 }
 
@@ -216,7 +217,8 @@ fn why_it_stops_waiting(jobs: Undead, number: usize, room: usize) -> (Wake, usiz
     };
     let undead = Arc::new(jobs);
     let jobs: Arc<dyn Jobs> = Arc::clone(&undead) as _;
-    let why = block_on(next_wake(&jobs, &pending, &mut it.interruptions, None));
+    let pause = (None, asks(&jobs, &pending, room));
+    let why = block_on(next_wake(&jobs, &pending, &mut it.interruptions, pause));
     (why, undead.waits.load(Ordering::SeqCst))
 }
 

@@ -138,7 +138,12 @@ impl SqliteStore {
 
     /// Writes what the leader brought and what waits behind it, and leaves each waiting commit its result.
     fn lead(&self, own: &[Change], mut leader: Leader<'_>) -> Result<(), Error> {
-        let connection = match self.on_full_disk(own, || self.pool.take()) {
+        // Whether there is room for what is new is seen when it is written: others may wait behind it.
+        let opened = match is_new(own) {
+            true => self.pool.take(),
+            false => self.in_need(|| self.pool.take()),
+        };
+        let connection = match opened {
             Ok(connection) => connection,
             Err(error) => return leader.fail(self.cause(error)),
         };

@@ -33,17 +33,21 @@ impl Settings {
             parts: Vec::new(),
         };
         let mut is_bench = false;
+        let mut unknown = Vec::new();
         for argument in arguments {
             match argument.as_str() {
                 "--bench" => is_bench = true,
                 "--quick" => settings.shorten(),
-                option if option.starts_with('-') => {
-                    bail!("there is no option {option}; there is --quick")
-                }
+                option if option.starts_with('-') => unknown.push(option.to_owned()),
                 part => settings.parts.push(part.to_owned()),
             }
         }
+        if is_bench && let Some(option) = unknown.first() {
+            bail!("there is no option {option}; there is --quick")
+        }
         if !is_bench {
+            // What is there belongs to tests: their names and options.
+            settings.parts.clear();
             settings.rounds = 1;
             settings.starts = 1;
             settings.gets = 50;

@@ -136,8 +136,8 @@ impl RpcError {
 fn store_message(error: &StoreError) -> String {
     match error.kind {
         StoreErrorKind::NoSpace => {
-            "the disk that holds the server's data directory is full: free some \
-             space there, then try again"
+            "the disk that holds the server's data directory is full, of bytes or of files: free some space there, \
+             then try again"
                 .to_owned()
         }
         StoreErrorKind::Corrupt => format!(

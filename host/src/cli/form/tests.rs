@@ -399,3 +399,20 @@ fn what_cannot_be_chosen_or_is_no_type_is_refused() {
         assert!(why.contains(words), "{line:?}: {why}");
     }
 }
+
+#[test]
+fn a_value_has_nothing_that_nobody_sees() {
+    for line in [
+        &["--text", "--default", "a\tb"][..],
+        &["--text", "--default", "one\ntwo\u{200b}"],
+        &["--choice", "a\u{202e}", "--choice", "b"],
+        &["--choice", "a\u{200d}"],
+        &["--field", "z:a\u{ad}|b"],
+        &["--field", "z:text", "--default", "z=\r1"],
+    ] {
+        let why = form(line).expect_err("it was taken");
+        assert!(why.contains("nobody sees"), "{why}");
+    }
+    right(&["--text", "--default", "one\ntwo ä😀"]);
+    right(&["--choice", "👨\u{200d}👩", "--choice", "می\u{200c}خواهم"]);
+}

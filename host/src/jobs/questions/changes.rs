@@ -8,7 +8,7 @@ use std::future::Future;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use cap_std::fs::Dir;
@@ -32,12 +32,12 @@ const STACK_BYTES: usize = 128 << 10;
 
 /// Resolves when what a job asks may have changed after this call; never where that cannot be seen.
 pub(in crate::jobs) fn changed(job: &Dir) -> impl Future<Output = ()> + Send + 'static {
-    let waiting = match Questions::open(job) {
-        Ok(Some(questions)) => Waiting::at(&questions.dir),
-        // The directory of questions comes with the first one.
-        Ok(None) => Waiting::at(job),
-        Err(_) => None,
-    };
+    let at_questions = || Waiting::at(&Questions::open(job).ok()??.dir);
+    // The directory of questions comes with the first one, perhaps just now.
+    let waiting = at_questions().or_else(|| {
+        let waiting = Waiting::at(job);
+        at_questions().or(waiting)
+    });
     async {
         match waiting {
             Some(waiting) => waiting.until_told().await,
@@ -55,22 +55,30 @@ struct Watches {
 }
 
 impl Watches {
-    /// Those of this process, which has one thread for them; `None` where the system gave none when it was first asked.
+    /// Those of this process, which has one thread for them; `None` where the system gives none now.
     fn of_this_process() -> Option<&'static Self> {
-        static WATCHES: OnceLock<Option<&'static Watches>> = OnceLock::new();
-        *WATCHES.get_or_init(|| Self::begin().ok())
+        static WATCHES: Mutex<Option<&'static Watches>> = Mutex::new(None);
+        let mut watches = WATCHES.lock().unwrap_or_else(PoisonError::into_inner);
+        if watches.is_none() {
+            *watches = Self::begin().ok();
+        }
+        *watches
     }
 
     fn begin() -> io::Result<&'static Self> {
         let events = inotify::init(CreateFlags::CLOEXEC)?;
+        // The thread gets them when it is there, so that nothing is left of them where there is none.
+        let (give, take) = mpsc::sync_channel::<&'static Self>(1);
+        thread::Builder::new()
+            .name("questions".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || take.recv().map(Self::tell))?;
         let watches: &'static Self = Box::leak(Box::new(Self {
             events,
             places: Mutex::default(),
         }));
-        thread::Builder::new()
-            .name("questions".to_owned())
-            .stack_size(STACK_BYTES)
-            .spawn(|| watches.tell())?;
+        // It waits for them.
+        let _given = give.send(watches);
         Ok(watches)
     }
 

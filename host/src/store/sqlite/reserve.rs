@@ -9,8 +9,9 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FallocateFlags, OFlags, StatVfs, StatVfsMountFlags};
-use rustix::io::Errno;
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+use rustix::fs::FallocateFlags;
+use rustix::fs::{OFlags, StatVfs, StatVfsMountFlags};
 use rustix::process::{Resource, Uid, geteuid, getrlimit};
 
 use super::super::limits::RESERVE_BYTES;
@@ -61,6 +62,16 @@ impl Reserve {
     }
 
     fn take(&self, taken_bytes: u64) -> io::Result<()> {
+        let mut file = self.open(taken_bytes)?;
+        let filled = fill(&mut file);
+        if filled.is_err() {
+            self.take_back(&file);
+        }
+        filled
+    }
+
+    /// Opens the file, maybe a new one, where there seems to be room for what is not taken yet.
+    fn open(&self, taken_bytes: u64) -> io::Result<File> {
         // Not tried where it cannot be: the attempt would take all the room that others use meanwhile.
         if getrlimit(Resource::Fsize)
             .current
@@ -75,18 +86,13 @@ impl Reserve {
         }
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let flags = i32::try_from(flags.bits()).expect("flags are positive numbers of C's int");
-        let mut file = OpenOptions::new()
+        OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .mode(MODE)
             .custom_flags(flags)
-            .open(&self.path)?;
-        let filled = fill(&mut file);
-        if filled.is_err() {
-            self.take_back(&file);
-        }
-        filled
+            .open(&self.path)
     }
 
     /// Takes away what was taken in part; not what another process has put there since.
@@ -106,8 +112,11 @@ impl Reserve {
         let another = Self {
             path: beside(&self.path, ANOTHER),
         };
-        let taken = another.take(0);
-        another.give_up();
+        let taken = another.open(0).and_then(|mut file| {
+            // At once, so that nothing is left of it whatever becomes of this process.
+            another.give_up();
+            fill(&mut file)
+        });
         taken.is_err_and(|error| is_disk_full(&error))
     }
 
@@ -143,12 +152,22 @@ fn free_bytes(disk: &StatVfs, user: Uid) -> Option<u64> {
 /// # Errors
 /// Where there is no room.
 fn fill(file: &mut File) -> io::Result<()> {
-    let whole = || rustix::fs::fallocate(&*file, FallocateFlags::empty(), 0, bytes());
-    match rustix::io::retry_on_intr(whole) {
+    match ask_for_room(file) {
         Ok(()) if file.metadata()?.blocks() * BLOCK_BYTES >= bytes() => Ok(()),
-        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => file.write_all(&noise()),
-        Err(error) => Err(error.into()),
+        Err(error) if is_disk_full(&error) || error.kind() == ErrorKind::FileTooLarge => Err(error),
+        Ok(()) | Err(_) => file.write_all(&noise()),
     }
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn ask_for_room(file: &File) -> io::Result<()> {
+    let whole = || rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes());
+    Ok(rustix::io::retry_on_intr(whole)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn ask_for_room(_: &File) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
 }
 
 /// In what `stat` counts the room that a file takes.

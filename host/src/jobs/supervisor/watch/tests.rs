@@ -5,6 +5,7 @@
 use std::io::{self, PipeWriter, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -31,15 +32,31 @@ fn is_alone(test: &str) -> bool {
     }
     let name = format!("{}::{test}", module_path!());
     let name = name.split_once("::").map_or(&*name, |(_, name)| name);
-    let run = Command::new(std::env::current_exe().expect("we run"))
+    let mut run = Command::new(std::env::current_exe().expect("we run"))
         .args(["--exact", name])
         .env(VARIABLE, "1")
-        .output();
-    let run = run.expect("it can be run");
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it can be run");
+    let give_up_at = Instant::now() + PATIENCE;
+    while run.try_wait().expect("it is ours").is_none() {
+        if Instant::now() > give_up_at {
+            run.kill().expect("it is ours");
+            panic!("{name} does not end");
+        }
+        std::thread::sleep(LOOK);
+    }
+    let run = run.wait_with_output().expect("it is ours");
     let told = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && told.contains("1 passed"), "{told}");
     false
 }
+
+/// After so long a test has failed; generous, since machines that run tests are busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks whether it has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 fn furnished(spec: &Spec) -> (tempfile::TempDir, JobDirectory) {
     let place = tempfile::tempdir().expect("there is room");
