@@ -8,7 +8,7 @@ import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { Component } from './component.js';
+import { Component, ConfigError } from './component.js';
 import { Connection } from './connection.js';
 import { ProcessJobs } from './jobs/jobs.js';
 import * as limits from './limits.js';
@@ -22,7 +22,7 @@ import { SqliteStore } from './store/sqlite.js';
 /**
  * @typedef {object} Options
  * @property {string} dataDir where everything is kept; created where it is missing, and closed to other users
- * @property {object} [config] the members of the WIT's `configure`
+ * @property {object} [config] the members of the WIT's `configure`; `terminals` cannot be true
  * @property {number} [maxMessageBytes] the longest message that is accepted
  * @property {number} [untakenPatienceMs] how long a client that closed its end may take nothing of what is left for it:
  *   more than by default where clients are far away, or are held up themselves
@@ -39,6 +39,10 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  * @param {Options} options
  */
 export async function serve({ dataDir, config, maxMessageBytes, untakenPatienceMs, input, output }) {
+  // Clients would be told of an argument with which each call fails.
+  if (config && 'terminals' in config && config.terminals === true) {
+    throw new ConfigError({ at: '/terminals', reason: 'the jobs of this server have no terminals; leave it out' });
+  }
   const { component, jobs, store } = await open(dataDir, config);
   const sink = output ?? process.stdout;
   const client = new Output(sink, untakenPatienceMs);

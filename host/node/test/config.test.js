@@ -37,6 +37,11 @@ test('what is no TOML, or no JSON, is refused with its place', (cx) => {
   assert.throws(() => readConfig('/nonexistent/file'), /no such file/);
 });
 
+test('a server whose file says that there are no terminals serves', async (cx) => {
+  const client = new Client(cx, temporaryDirectory(cx), ['--config', file(cx, 'terminals = false\n')]);
+  await client.result('server/discover');
+});
+
 test('a server has the tools of its file, and its options win', async (cx) => {
   const path = file(
     cx,
@@ -64,11 +69,13 @@ shell = "sleep 30"
   assert.match(content[0].text, /in the background/);
 });
 
-test('a file that the component refuses is told with its member', async (cx) => {
+test('a file that is refused is told with its member', async (cx) => {
   for (const [text, reason] of /** @type {const} */ ([
     ['graceMs = -1\n', /^backburner-node: .*backburner\.toml: \/graceMs: /],
     ['[[tools]]\nname = "run"\n', /: \/tools\/0/],
     ['a = = 1\n', /backburner\.toml: line 1, column /],
+    ['terminals = true\n', /backburner\.toml: \/terminals: the jobs of this server have no terminals; leave it out/],
+    ['terminals = "true"\n', /: \/terminals: /],
   ])) {
     const client = new Client(cx, temporaryDirectory(cx), ['--config', file(cx, text)]);
     assert.equal(await client.close(), 2);

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { FunctionJobs } from '../src/index.js';
 import { ANSWER_BYTES, FORM_BYTES, OPEN_QUESTIONS, REPORT_BYTES } from '../src/limits.js';
 import { eventually } from './support.js';
-import { act } from './vocabulary.js';
+import { act, until } from './vocabulary.js';
 
 /** @import { Call, Run, Spec } from '../src/types.js' */
 
@@ -46,13 +46,6 @@ function begin(run, spec) {
   return { jobs, id, progress, ended, text };
 }
 
-/** What never ends by itself, until one of these two. @param {AbortSignal} signal @returns {Promise<never>} */
-const until = (signal) =>
-  new Promise((_, reject) => {
-    signal.throwIfAborted();
-    signal.addEventListener('abort', () => reject(signal.reason));
-  });
-
 test('one function may run all commands, and a line keeps its blanks and quotes', async () => {
   /** @type {Call[]} */
   const calls = [];
@@ -85,6 +78,15 @@ test('a function whose end is none has failed, and its job ends', async () => {
   // As from a process.
   for (const [given, code] of /** @type {const} */ ([[256, 0], [-1, 255], [undefined, 0]])) {
     assert.deepEqual((await begin(async () => given).ended()).end, { tag: 'exited', val: { code } });
+  }
+});
+
+test('a function that throws what has no text has failed, and its job ends', async () => {
+  const mute = { toString: () => { throw new Error('no'); } };
+  for (const thrown of [Object.create(null), mute, { message: 'x', toString: null }, Symbol('x'), undefined]) {
+    const it = begin(async () => { throw thrown; });
+    assert.deepEqual((await it.ended()).end, { tag: 'exited', val: { code: 1 } });
+    assert.match(it.text(), /^(what the function threw cannot be told: throw an Error|Symbol\(x\)|undefined)\n$/);
   }
 });
 
@@ -153,25 +155,33 @@ test('a function asks, and the first answer reaches it', async () => {
   it.jobs.answer(it.id, second.key, '"after its end"');
 });
 
-test('questions go with a job that has ended, and no answer reaches what is left of it', async () => {
-  /** @type {Promise<unknown>[]} */
-  const later = [];
-  /** @type {Call | undefined} */
-  let left;
-  let end = () => {};
-  const it = begin(async (call) => {
-    left = call;
-    later.push(call.ask('"first"').catch((error) => error.message));
-    // Nobody ever looks at this one.
-    call.ask('"second"');
-    await new Promise((resolve) => (end = () => resolve(undefined)));
-  });
-  const { key } = await eventually('a question', () => it.progress().questions[0]);
-  end();
-  await it.ended();
-  it.jobs.answer(it.id, key, '"late"');
-  assert.deepEqual(await Promise.all(later), ['the job has ended']);
-  await assert.rejects(async () => left?.ask('"third"'), /the job has ended/);
+test('questions go with a job that has ended or is to stop, and nothing comes of them or of later ones', async () => {
+  for (const stopIt of [false, true]) {
+    /** @type {string[]} */
+    const came = [];
+    /** @type {(form: string) => void} */
+    let ask = () => {};
+    let end = () => {};
+    const it = begin(async (call) => {
+      // Nobody looks at what comes of these: a rejection would end the process.
+      ask = (form) => void call.ask(form).then(() => came.push(form));
+      ask('"first"');
+      await new Promise((resolve) => (end = () => resolve(undefined)));
+    });
+    const { key } = await eventually('a question', () => it.progress().questions[0]);
+    if (stopIt) {
+      it.jobs.stop(it.id, 'cancelled');
+      assert.deepEqual(it.progress().questions, []);
+      ask('"second"');
+      assert.deepEqual(it.progress().questions, []);
+    }
+    end();
+    await it.ended();
+    it.jobs.answer(it.id, key, '"late"');
+    ask('"third"');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(came, []);
+  }
 });
 
 test('a function that asks much leaves no listener for each question', async () => {
@@ -191,16 +201,11 @@ test('a function that asks much leaves no listener for each question', async () 
   assert.deepEqual(added, []);
 });
 
-test('questions go with a job that is to stop, and none is asked afterwards', async () => {
-  const it = begin(async ({ ask, write }) => {
-    await ask('"first"').catch(() => write('taken back\n'));
-    await ask('"second"').catch(() => write('not asked\n'));
-  });
+test('a function that listens to its signal too ends while it asks', async () => {
+  const it = begin(({ ask, signal }) => Promise.race([ask('"first"').then(() => 0), until(signal)]));
   await eventually('a question', () => it.progress().questions[0]);
   it.jobs.stop(it.id, 'cancelled');
-  assert.deepEqual(it.progress().questions, []);
-  await it.ended();
-  assert.equal(it.text(), 'taken back\nnot asked\n');
+  assert.equal((await it.ended()).end.tag, 'signalled');
 });
 
 test('a function has so many questions of such a length, and no more', async () => {

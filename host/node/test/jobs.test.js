@@ -15,9 +15,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { Damaged, checkedOutcome, decode } from '../src/jobs/model.js';
-import { TRUE, jobsIn } from './job-bench.js';
+import { TRUE, jobsIn, printed } from './job-bench.js';
 import { eventually } from './support.js';
-
 
 test('since when a job runs whose record was damaged is the same at each look', async (cx) => {
   const { jobs, path, running } = jobsIn(cx);
@@ -173,4 +172,36 @@ test('a start that fails leaves no descriptor, and nothing in the workshop', (cx
   for (let time = 0; time < 10; time += 1) assert.throws(again, /was started or stopped before/);
   assert.ok(readdirSync('/proc/self/fd').length <= before);
   assert.deepEqual(readdirSync(join(path, '.workshop')), []);
+});
+
+test('a start for which there are too few descriptors fails as the WIT knows it, and leaves no job', (cx) => {
+  const { path } = jobsIn(cx);
+  const { kinds, left } = printed(`
+    import { closeSync, openSync, readdirSync } from 'node:fs';
+    const path = ${JSON.stringify(path)};
+    const jobs = new index.ProcessJobs(path);
+    const command = { tag: 'program', val: ['true'] };
+    const spec = { command, environment: [], stdin: '', interactive: false, graceMs: 0n, outputLimitBytes: 4096n };
+    const start = () => {
+      try {
+        jobs.start(crypto.randomUUID(), spec);
+        return 'started';
+      } catch (error) {
+        return error.payload?.kind ?? String(error);
+      }
+    };
+    const taken = [];
+    try {
+      for (;;) taken.push(openSync('/dev/null'));
+    } catch {}
+    const kinds = [start()];
+    // With one more each time, another step is the one that fails.
+    while (kinds.at(-1) !== 'started' && taken.length > 0) {
+      closeSync(taken.pop());
+      kinds.push(start());
+    }
+    for (const file of taken) closeSync(file);
+    console.log(JSON.stringify({ kinds, left: readdirSync(path) }));`, 'ulimit -n 64');
+  assert.deepEqual(new Set(kinds), new Set(['other', 'started']));
+  assert.equal(left.length, 2, 'the workshop and the job that was started');
 });

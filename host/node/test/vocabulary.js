@@ -86,7 +86,8 @@ async function ask(call, words, write) {
   const [verb, message, ...options] = words;
   if (verb !== 'ask' || options.join() !== '--text') throw unknown(['backburner', ...words]);
   const requestedSchema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] };
-  const { action, content } = JSON.parse(await call.ask(JSON.stringify({ mode: 'form', message, requestedSchema })));
+  const asked = call.ask(JSON.stringify({ mode: 'form', message, requestedSchema }));
+  const { action, content } = JSON.parse(await Promise.race([asked, until(call.signal)]));
   if (action === 'accept') return write(`${content.answer}\n`);
   return action === 'decline' ? 1 : 2;
 }
@@ -138,6 +139,13 @@ function expanded(word, environment) {
     text.replace(/\$([A-Za-z0-9_]+)/g, (_, name) => environment[name] ?? '');
   return word.replace(/'([^']*)'|"([^"]*)"|[^'"]+/g, (bare, single, double) => single ?? value(double ?? bare));
 }
+
+/** What never ends by itself, until this. @param {AbortSignal} signal @returns {Promise<never>} */
+export const until = (signal) =>
+  new Promise((_, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
 
 /** @param {number} ms @param {AbortSignal} signal @returns {Promise<void>} */
 export function sleep(ms, signal) {

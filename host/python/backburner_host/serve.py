@@ -84,6 +84,9 @@ def _private(path: Path) -> Path:
 def _members(options: argparse.Namespace) -> dict[str, Any]:
     """What the component gets: what the file says, and what the command line says instead."""
     members = _place() | (config.read(options.config) if options.config else {})
+    if members.get("terminals") is True:
+        # Clients would be told of an argument with which each call fails.
+        raise ConfigError("/terminals", "the jobs of this server have no terminals; leave it out")
     given = {
         "syncLimitMs": (options.sync_limit, 1000),
         "directLimitMs": (options.direct_limit, 1),

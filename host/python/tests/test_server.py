@@ -163,6 +163,25 @@ class Stdio(DirectoryCase):
         self.assertIn("others may use", ended.stderr)
         self.assertEqual((self.directory / "data").stat().st_mode & 0o777, 0o755)
 
+    def test_a_configuration_with_terminals_is_refused(self) -> None:
+        configuration = self.directory / "backburner.toml"
+        words = [sys.executable, "-m", "backburner_host", "--data-dir", self.directory / "data"]
+        for value, status, said in (
+            ("true", 1, "/terminals: the jobs of this server have no terminals; leave it out"),
+            ('"true"', 1, "/terminals: "),
+            ("false", 0, ""),
+        ):
+            configuration.write_text(f"terminals = {value}\n")
+            ended = subprocess.run(
+                [*words, "--config", configuration],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.assertEqual((ended.returncode, ended.stdout), (status, ""))
+            self.assertIn(said, ended.stderr)
+
     def test_a_server_that_is_asked_to_end_ends_well(self) -> None:
         server = self.server()
         server.ask("server/discover", {})

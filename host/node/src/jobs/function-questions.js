@@ -7,7 +7,6 @@ import { ANSWER_BYTES, FORM_BYTES, OPEN_QUESTIONS, REPORT_BYTES } from '../limit
  * @typedef {object} Open
  * @property {wit.Question} question
  * @property {(answer: string) => void} resolve
- * @property {(why: unknown) => void} reject
  */
 
 /**
@@ -19,36 +18,35 @@ let asked = 0;
 export class Questions {
   /** By their keys, oldest first. @type {Map<string, Open>} */
   #open = new Map();
-  /** Why nothing is asked any more. @type {{ why: unknown } | undefined} */
-  #closed;
+  #isClosed = false;
 
-  /** Takes back what is asked, and refuses what would be asked later. @param {unknown} why */
-  close(why) {
-    this.#closed ??= { why };
-    for (const { reject } of this.#open.values()) reject(why);
+  /** Takes back what is asked: nobody answers that any more, nor what is asked later. */
+  close() {
+    this.#isClosed = true;
     this.#open.clear();
   }
 
   /**
-   * Asks, and waits for the answer; rejected where the questions are closed.
+   * Asks, and waits for the answer, which never comes where the questions are closed before. It is not rejected then: a
+   * function may have made other promises of it that nobody looks at, and in Node their rejection would end the server.
    *
    * @param {string} form
    * @returns {Promise<string>}
    */
   ask(form) {
     /** @type {Promise<string>} */
-    const answered = new Promise((resolve, reject) => {
-      if (this.#closed) throw this.#closed.why;
+    const answered = new Promise((resolve) => {
       if (typeof form !== 'string') throw new TypeError('a question is a form, as text');
       if (bytesOf(form).length > FORM_BYTES) throw new Error(`a question may have ${FORM_BYTES} bytes`);
+      if (this.#isClosed) return;
       if (this.#open.size >= OPEN_QUESTIONS) {
         throw new Error(`this job asks ${OPEN_QUESTIONS} other questions: wait until one of them is answered`);
       }
       asked += 1;
       const key = `q${asked}`;
-      this.#open.set(key, { question: { key, form, askedAt: BigInt(Date.now()) }, resolve, reject });
+      this.#open.set(key, { question: { key, form, askedAt: BigInt(Date.now()) }, resolve });
     });
-    // A function may end without it, and in Node a rejection that nobody looks at would end the server.
+    // A function may end without having looked at why it was refused.
     answered.catch(() => undefined);
     return answered;
   }

@@ -28,7 +28,8 @@ import { NO_JOB_ID, isJobId } from './id.js';
  *   terminates it
  * @property {(text: string, stream?: wit.Stream) => void} write does nothing when the job has ended
  * @property {(form: string) => Promise<string>} ask asks a person something: a form and its answer, as the README of
- *   the WIT has them; rejected when the job is to stop, or has ended
+ *   the WIT has them. No answer comes when the job is to stop, or has ended, and no rejection either: a function that
+ *   waits for one listens to `signal` too
  * @property {(said: { percent?: number, text?: string }) => void} report says how far the job is
  *
  * @typedef {(call: Call) => Promise<number | void | wit.End>} Run gives the exit code, 0 where it gives none; or how
@@ -187,7 +188,7 @@ class Job {
     if (this.#outcome || this.#stopping) return;
     this.#stopping = cause;
     this.#abort.abort();
-    this.questions.close(this.#abort.signal.reason);
+    this.questions.close();
     this.#after(this.#spec.graceMs, () => this.#kill.abort());
   }
 
@@ -224,7 +225,7 @@ class Job {
         const signal = this.#kill.signal.aborted ? 'SIGKILL' : 'SIGTERM';
         return { tag: 'signalled', val: { signal, coreDumped: false } };
       }
-      this.output.write(`${String(error)}\n`, 'stderr');
+      this.output.write(`${textOf(error)}\n`, 'stderr');
       return { tag: 'exited', val: { code: 1 } };
     }
   }
@@ -255,7 +256,7 @@ class Job {
   /** @param {wit.End} end */
   #conclude(end) {
     for (const timer of this.#timers) clearTimeout(timer);
-    this.questions.close(new Error('the job has ended'));
+    this.questions.close();
     this.#outcome = {
       startedAt: BigInt(this.#startedAt),
       endedAt: BigInt(Date.now()),
@@ -299,6 +300,15 @@ function endOf(given) {
   const end = isCode ? { tag: 'exited', val: { code: Number(given ?? 0) & 0xff } } : given;
   if (isEnd(end)) return end;
   throw new TypeError(`a function gives an exit code or an end, and not ${JSON.stringify(given)}`);
+}
+
+/** What was thrown, as text: it may be anything, also what has none. @param {unknown} thrown */
+function textOf(thrown) {
+  try {
+    return String(thrown);
+  } catch {
+    return 'what the function threw cannot be told: throw an Error';
+  }
 }
 
 /** What a job wrote: the beginning, up to half of the limit, and as much of the end. */

@@ -67,8 +67,7 @@ export class ProcessJobs {
     /** @type {number[]} */
     const held = [];
     try {
-      // Somebody may have deleted the directory of a job that runs.
-      if (isAnythingLeft(id) || !this.#furnish(id, completed, held)) {
+      if (!this.#furnish(id, completed, held)) {
         throw startError('already-known', 'this job was started or stopped before; look at it instead');
       }
       this.#spawnSupervisor(id, held);
@@ -195,6 +194,8 @@ export class ProcessJobs {
    */
   #furnish(id, spec, held) {
     try {
+      // Somebody may have deleted the directory of a job that runs.
+      if (isAnythingLeft(id)) return false;
       return this.#establish(id, (directory) => {
         directory.furnish(this.#origin(), spec);
         held.push(directory.holdAlive());
