@@ -7,7 +7,7 @@
 | `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
 | `found` | a link: something of the job ran although its files said otherwise |
 | `stop` | a symbolic link whose target is the cause: one atomic step, and the first one wins |
-| `command.json` | which process the command is, and which inode `control` is |
+| `command.json` | which processes the command and the supervisor are, and which inode `control` is |
 | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
 | `outcome.damaged-…` | what was in the place of that, and could not be understood |
@@ -214,8 +214,9 @@ class JobFiles:
         return SOMEBODY
 
     def record_command(self, pid: int, start_ticks: int, control: int) -> None:
-        """Record which process the command is, and which inode the supervisor listens to."""
-        self._write("command.json", {"pid": pid, "start_ticks": start_ticks, "control": control})
+        """Record which process the command is, that this one is its supervisor, and which inode that listens to."""
+        command = {"pid": pid, "start_ticks": start_ticks, "supervisor": os.getpid(), "control": control}
+        self._write("command.json", command)
 
     def command(self) -> dict | None:
         """Which process the command is, if that was recorded; half a record is none."""
@@ -227,6 +228,11 @@ class JobFiles:
         # No command is the first process, and 0 is none.
         is_whole = is_natural(pid) and pid > 1 and is_natural(command.get("start_ticks"))
         return command if is_whole else None
+
+    def supervisor(self) -> int | None:
+        """Which process the supervisor says that it is, if that was recorded."""
+        pid = (self.command() or {}).get("supervisor")
+        return pid if is_natural(pid) else None
 
     def mark_found(self) -> None:
         """Leave word that something of the job ran although its files say otherwise: who looks later finds nothing."""

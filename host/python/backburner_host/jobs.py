@@ -198,7 +198,8 @@ class SupervisedJobs:
             # A request is as good as heard, unless somebody else took the wake-up: every look gives another one.
             if progress.stopping is None or _wake(id, files):
                 return progress
-            if not files.is_gone_soon():
+            # Where it has no supervisor, a process of the job holds `alive`: it looks as after the supervisor's death.
+            if not files.is_gone_soon() and (not processes.are_listed() or processes.has_supervisor(id)):
                 files.disown_outcome()
                 return _buried(id, files)
         try:
@@ -322,15 +323,14 @@ def _never_started(files: JobFiles, reason: str) -> None:
 
 def _wake(id: str, files: JobFiles) -> bool:
     """Make the supervisor look for a request to stop. Whether it will."""
-    match files.wake():
-        case job_files.SOMEBODY:
-            # That may be a process of the job, in the supervisor's place: a signal reaches the supervisor all the same.
-            processes.tell_supervisor(id)
-            return True
-        case job_files.NOBODY_YET:
-            return not processes.has_command(id)
-        case _:
-            return False
+    heard = files.wake()
+    if heard == job_files.NOBODY or not processes.are_listed():
+        return heard != job_files.NOBODY
+    # What listens, and what holds `alive`, may be a process of the job in the supervisor's place. A signal reaches a
+    # supervisor that lives all the same.
+    if heard == job_files.SOMEBODY:
+        return processes.tell_supervisor(id, files.supervisor())
+    return processes.is_starting(id)
 
 
 def _buried(id: str, files: JobFiles) -> cap.Progress | cap.Outcome:
