@@ -265,7 +265,7 @@ class JobFiles:
 
     def _discard_outcome(self, why: str, is_right: Callable[[dict], bool]) -> None:
         """Several processes may do this at once."""
-        path, aside = self._name("outcome.json"), self._name(f"outcome.{why}-{_unique()}")
+        path, aside = self._name("outcome.json"), self._name(f"outcome.{why}-{unique()}")
         # Not moved before it was looked at: whoever looks meanwhile must not miss one that is right.
         if _is_record(path, is_right):
             return
@@ -294,13 +294,13 @@ class JobFiles:
     def conclude(self, outcome: dict) -> None:
         """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
         # Another one each time, which the job cannot have taken.
-        unique = f"outcome-{_unique()}"
+        name = f"outcome-{unique()}"
         try:
-            self._write(unique, outcome)
-            sync(self._name(unique))
-            link(self._name(unique), self._name("outcome.json"))
+            self._write(name, outcome)
+            sync(self._name(name))
+            link(self._name(name), self._name("outcome.json"))
         finally:
-            remove(self._name(unique))
+            remove(self._name(name))
         sync(self.path)
 
     def log(self, text: str) -> None:
@@ -382,7 +382,7 @@ def is_at_end(fifo: int) -> bool:
     return True
 
 
-def _unique() -> str:
+def unique() -> str:
     """A part of a name that nobody else takes, and that nobody knows before."""
     return f"{os.getpid()}-{time.monotonic_ns()}"
 

@@ -1,10 +1,12 @@
 """What a job does against its own supervisor, and in its place: it is stopped all the same, and deceives nobody."""
 
 import os
+from pathlib import Path
 from unittest import mock
 
 from backburner_host import limits, processes
 from backburner_host.capabilities import Exited, Lost, Progress
+from backburner_host.jobs import SupervisedJobs
 
 from .support import JobsCase, ended, until
 
@@ -59,3 +61,32 @@ class Deceit(JobsCase):
         with mock.patch.object(limits, "LAST_INSTANT_SECONDS", 0.1):
             self.jobs.stop(id, "cancelled")
             self.assertEqual(ended(self.jobs, id).end, Exited(3))
+
+    def test_directories_that_are_nested_more_deeply_than_a_path_is_long_are_deleted(self) -> None:
+        id = self.start("exit 0")
+        self.wait_for_all_of(id)
+        stale = self.directory / "jobs" / ".workshop" / "gone-7"
+        stale.mkdir()
+        for path in (self.files(id), stale):
+            nest(path)
+        self.jobs.forget(id)
+        self.assertIsNone(self.jobs.inspect(id))
+        with mock.patch.object(limits, "STALE_SECONDS", -1):
+            SupervisedJobs(self.directory)
+        self.assertEqual(os.listdir(stale.parent), [])
+
+    def test_a_workshop_that_cannot_be_tidied_keeps_no_server_from_its_start(self) -> None:
+        with mock.patch("os.scandir", side_effect=PermissionError):
+            SupervisedJobs(self.directory)
+
+
+def nest(path: Path) -> None:
+    """Make directories below each other, with a file in each: more than there are descriptors, or levels of a recursion."""
+    below = os.open(path, os.O_RDONLY)
+    for _level in range(1100):
+        os.mkdir("d" * 200, dir_fd=below)
+        os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=below))
+        deeper = os.open("d" * 200, os.O_RDONLY, dir_fd=below)
+        os.close(below)
+        below = deeper
+    os.close(below)
