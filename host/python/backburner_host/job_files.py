@@ -4,7 +4,7 @@
 |---|---|
 | `spec.json` | when and in which boot the job was asked for, and what to run |
 | `alive` | a FIFO that the supervisor holds open for as long as it lives |
-| `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
+| `control` | a FIFO; a byte in it makes the supervisor stop the job, for the cause in `stop` |
 | `found` | a link: something of the job ran although its files said otherwise |
 | `stop` | a symbolic link whose target is the cause: one atomic step, and the first one wins |
 | `command.json` | which processes the command and the supervisor are, and which inode `control` is |
@@ -31,6 +31,7 @@ import select
 import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from . import limits
 from .clock import boot_id, monotonic_ms, now_ms
@@ -108,8 +109,8 @@ class JobFiles:
 
     def made_at(self) -> int:
         """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
-        # Nobody writes into the FIFO, so that this never changes; in its place the directory shows when it last did.
-        # Not the time of the last writing, which a process of the job can set to one before this boot.
+        # In the FIFO's place the directory shows when it last changed. Not the time of the last writing, which a process
+        # of the job can set to one before this boot: this one it can only set to the present.
         return max(0, (self._fifo("alive") or os.stat(self.path)).st_ctime_ns // 1_000_000)
 
     def spec(self) -> dict:
@@ -252,10 +253,19 @@ class JobFiles:
         except FileNotFoundError:
             return None
 
-    def disown_outcome(self) -> None:
-        """Move an outcome out of the way that is there though the supervisor lives: the job has written it.
+    def replace_outcome(self, outcome: dict) -> None:
+        """As `conclude`, by the supervisor of a job that ran: what is there in its place was written by the job.
 
-        Not a loss, where one of us has taken that supervisor for dead: they had found it, and noted that.
+        Also what says that the job is lost: who takes a supervisor for dead kills it before they write that.
+        """
+        with suppress(FileNotFoundError):
+            os.rename(self._name("outcome.json"), self._name(f"outcome.disowned-{unique()}"))
+        self.conclude(outcome)
+
+    def disown_outcome(self) -> None:
+        """Move an outcome out of the way that was there when the supervisor was seen to live: the job has written it.
+
+        Not a loss, where one of us has killed that supervisor since: they had found it, and noted that.
         """
         self._discard_outcome("disowned", lambda outcome: is_loss(outcome) and self.was_found())
 
@@ -375,11 +385,10 @@ def is_at_end(fifo: int) -> bool:
     Takes what is in it: only a job writes there, and whoever waits for the end would be woken by that again and again.
     """
     try:
-        while os.read(fifo, limits.PIPE_READ_BYTES):
-            pass
+        # Not until it is empty: somebody may write faster than we read.
+        return not all(os.read(fifo, limits.PIPE_READ_BYTES) for _round in range(limits.DRAIN_ROUNDS))
     except BlockingIOError:
         return False
-    return True
 
 
 def unique() -> str:

@@ -118,6 +118,9 @@ class SupervisedJobs:
         try:
             while not job_files.is_at_end(fifo):
                 await _readable(fifo)
+                if not job_files.is_at_end(fifo):
+                    # The job writes there.
+                    await asyncio.sleep(limits.SHORTEST_WAIT_SECONDS)
         finally:
             os.close(fifo)
 
