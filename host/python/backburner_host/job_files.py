@@ -4,10 +4,10 @@
 |---|---|
 | `spec.json` | when and in which boot the job was asked for, and what to run |
 | `alive` | a FIFO that the supervisor holds open for as long as it lives |
-| `control` | a FIFO; a byte in it makes the supervisor look for `stop` |
+| `control` | a FIFO; a byte in it makes the supervisor stop the job, for the cause in `stop` |
 | `found` | a link: something of the job ran although its files said otherwise |
 | `stop` | a symbolic link whose target is the cause: one atomic step, and the first one wins |
-| `command.json` | which process the command is, and which inode `control` is |
+| `command.json` | which processes the command and the supervisor are, and which inode `control` is |
 | `out-…`, `idx-…` | the output and what belongs to whom, see module `output` |
 | `outcome.json` | how it ended; there from before the supervisor ends, and never changed |
 | `outcome.damaged-…` | what was in the place of that, and could not be understood |
@@ -31,6 +31,7 @@ import select
 import stat
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from . import limits
 from .clock import boot_id, monotonic_ms, now_ms
@@ -108,8 +109,8 @@ class JobFiles:
 
     def made_at(self) -> int:
         """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
-        # Nobody writes into the FIFO, so that this never changes; in its place the directory shows when it last did.
-        # Not the time of the last writing, which a process of the job can set to one before this boot.
+        # In the FIFO's place the directory shows when it last changed. Not the time of the last writing, which a process
+        # of the job can set to one before this boot: this one it can only set to the present.
         return max(0, (self._fifo("alive") or os.stat(self.path)).st_ctime_ns // 1_000_000)
 
     def spec(self) -> dict:
@@ -214,8 +215,9 @@ class JobFiles:
         return SOMEBODY
 
     def record_command(self, pid: int, start_ticks: int, control: int) -> None:
-        """Record which process the command is, and which inode the supervisor listens to."""
-        self._write("command.json", {"pid": pid, "start_ticks": start_ticks, "control": control})
+        """Record which process the command is, that this one is its supervisor, and which inode that listens to."""
+        command = {"pid": pid, "start_ticks": start_ticks, "supervisor": os.getpid(), "control": control}
+        self._write("command.json", command)
 
     def command(self) -> dict | None:
         """Which process the command is, if that was recorded; half a record is none."""
@@ -227,6 +229,11 @@ class JobFiles:
         # No command is the first process, and 0 is none.
         is_whole = is_natural(pid) and pid > 1 and is_natural(command.get("start_ticks"))
         return command if is_whole else None
+
+    def supervisor(self) -> int | None:
+        """Which process the supervisor says that it is, if that was recorded."""
+        pid = (self.command() or {}).get("supervisor")
+        return pid if is_natural(pid) else None
 
     def mark_found(self) -> None:
         """Leave word that something of the job ran although its files say otherwise: who looks later finds nothing."""
@@ -246,10 +253,19 @@ class JobFiles:
         except FileNotFoundError:
             return None
 
-    def disown_outcome(self) -> None:
-        """Move an outcome out of the way that is there though the supervisor lives: the job has written it.
+    def replace_outcome(self, outcome: dict) -> None:
+        """As `conclude`, by the supervisor of a job that ran: what is there in its place was written by the job.
 
-        Not a loss, where one of us has taken that supervisor for dead: they had found it, and noted that.
+        Also what says that the job is lost: who takes a supervisor for dead kills it before they write that.
+        """
+        with suppress(FileNotFoundError):
+            os.rename(self._name("outcome.json"), self._name(f"outcome.disowned-{unique()}"))
+        self.conclude(outcome)
+
+    def disown_outcome(self) -> None:
+        """Move an outcome out of the way that was there when the supervisor was seen to live: the job has written it.
+
+        Not a loss, where one of us has killed that supervisor since: they had found it, and noted that.
         """
         self._discard_outcome("disowned", lambda outcome: is_loss(outcome) and self.was_found())
 
@@ -259,7 +275,7 @@ class JobFiles:
 
     def _discard_outcome(self, why: str, is_right: Callable[[dict], bool]) -> None:
         """Several processes may do this at once."""
-        path, aside = self._name("outcome.json"), self._name(f"outcome.{why}-{_unique()}")
+        path, aside = self._name("outcome.json"), self._name(f"outcome.{why}-{unique()}")
         # Not moved before it was looked at: whoever looks meanwhile must not miss one that is right.
         if _is_record(path, is_right):
             return
@@ -288,13 +304,13 @@ class JobFiles:
     def conclude(self, outcome: dict) -> None:
         """Write the outcome, unless there is one; power-safe on return. Several processes may do this at once."""
         # Another one each time, which the job cannot have taken.
-        unique = f"outcome-{_unique()}"
+        name = f"outcome-{unique()}"
         try:
-            self._write(unique, outcome)
-            sync(self._name(unique))
-            link(self._name(unique), self._name("outcome.json"))
+            self._write(name, outcome)
+            sync(self._name(name))
+            link(self._name(name), self._name("outcome.json"))
         finally:
-            remove(self._name(unique))
+            remove(self._name(name))
         sync(self.path)
 
     def log(self, text: str) -> None:
@@ -369,14 +385,13 @@ def is_at_end(fifo: int) -> bool:
     Takes what is in it: only a job writes there, and whoever waits for the end would be woken by that again and again.
     """
     try:
-        while os.read(fifo, limits.PIPE_READ_BYTES):
-            pass
+        # Not until it is empty: somebody may write faster than we read.
+        return not all(os.read(fifo, limits.PIPE_READ_BYTES) for _round in range(limits.DRAIN_ROUNDS))
     except BlockingIOError:
         return False
-    return True
 
 
-def _unique() -> str:
+def unique() -> str:
     """A part of a name that nobody else takes, and that nobody knows before."""
     return f"{os.getpid()}-{time.monotonic_ns()}"
 

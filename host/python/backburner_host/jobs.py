@@ -11,7 +11,6 @@ import errno
 import itertools
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -119,6 +118,9 @@ class SupervisedJobs:
         try:
             while not job_files.is_at_end(fifo):
                 await _readable(fifo)
+                if not job_files.is_at_end(fifo):
+                    # The job writes there.
+                    await asyncio.sleep(limits.SHORTEST_WAIT_SECONDS)
         finally:
             os.close(fifo)
 
@@ -198,7 +200,8 @@ class SupervisedJobs:
             # A request is as good as heard, unless somebody else took the wake-up: every look gives another one.
             if progress.stopping is None or _wake(id, files):
                 return progress
-            if not files.is_gone_soon():
+            # Where it has no supervisor, a process of the job holds `alive`: it looks as after the supervisor's death.
+            if not files.is_gone_soon() and (not processes.are_listed() or processes.has_supervisor(id)):
                 files.disown_outcome()
                 return _buried(id, files)
         try:
@@ -222,28 +225,42 @@ class SupervisedJobs:
         return self._workshop / f"{what}-{id}-{os.getpid()}-{next(self._numbers)}"
 
     def _tidy(self) -> None:
-        for entry in os.scandir(self._workshop):
-            try:
-                is_old = time.time() - entry.stat().st_mtime > limits.STALE_SECONDS
-                if is_old and not JobFiles(entry.path).is_alive():
-                    _delete(Path(entry.path))
-            except OSError:
-                # Somebody else is clearing it away.
-                pass
-
-
-def _delete(directory: Path) -> None:
-    """Delete a directory with all that is in it. What cannot be deleted stays: it is in nobody's way."""
-    shutil.rmtree(directory, ignore_errors=True)
-    if not directory.exists():
-        return
-    # The job has closed some of it to its owner. Each is opened before it is listed.
-    for path, names, _files in os.walk(directory):
-        for below in (Path(path, name) for name in names):
-            if not below.is_symlink():
+        # What a job has left there must keep no server from its start.
+        with suppress(OSError):
+            for entry in list(os.scandir(self._workshop)):
+                # Where that fails, somebody else is clearing it away.
                 with suppress(OSError):
-                    below.chmod(0o700)
-    shutil.rmtree(directory, ignore_errors=True)
+                    is_old = time.time() - entry.stat().st_mtime > limits.STALE_SECONDS
+                    if is_old and not JobFiles(entry.path).is_alive():
+                        _delete(entry.path)
+
+
+def _delete(directory: str | Path) -> None:
+    """Delete a directory with all that is in it. What cannot be deleted stays: it is in nobody's way.
+
+    Directories below others are moved up first: a job may have made more of them than a recursion has levels, a path
+    letters, or a process descriptors.
+    """
+    found, unique = [os.fspath(directory)], job_files.unique()
+    # It grows meanwhile.
+    for path in found:
+        with suppress(OSError):
+            # The job may have closed it.
+            os.chmod(path, 0o700)
+            for entry in list(os.scandir(path)):
+                with suppress(OSError):
+                    if not entry.is_dir(follow_symlinks=False):
+                        os.unlink(entry.path)
+                    elif path == found[0]:
+                        found.append(entry.path)
+                    else:
+                        # One that is closed cannot be moved.
+                        os.chmod(entry.path, 0o700)
+                        os.rename(entry.path, moved := os.path.join(found[0], f"{unique}-{len(found)}"))
+                        found.append(moved)
+    for path in reversed(found):
+        with suppress(OSError):
+            os.rmdir(path)
 
 
 async def _readable(descriptor: int) -> None:
@@ -322,15 +339,14 @@ def _never_started(files: JobFiles, reason: str) -> None:
 
 def _wake(id: str, files: JobFiles) -> bool:
     """Make the supervisor look for a request to stop. Whether it will."""
-    match files.wake():
-        case job_files.SOMEBODY:
-            # That may be a process of the job, in the supervisor's place: a signal reaches the supervisor all the same.
-            processes.tell_supervisor(id)
-            return True
-        case job_files.NOBODY_YET:
-            return not processes.has_command(id)
-        case _:
-            return False
+    heard = files.wake()
+    if heard == job_files.NOBODY or not processes.are_listed():
+        return heard != job_files.NOBODY
+    # What listens, and what holds `alive`, may be a process of the job in the supervisor's place. A signal reaches a
+    # supervisor that lives all the same.
+    if heard == job_files.SOMEBODY:
+        return processes.tell_supervisor(id, files.supervisor())
+    return processes.is_starting(id)
 
 
 def _buried(id: str, files: JobFiles) -> cap.Progress | cap.Outcome:

@@ -132,21 +132,24 @@ def has_supervisor(job_id: str) -> bool:
     return bool(_supervisors(all(), job_id))
 
 
-def has_command(job_id: str) -> bool:
-    """Whether a job has a supervisor that has started something. False where processes are not listed."""
-    if not are_listed():
-        return False
+def is_starting(job_id: str) -> bool:
+    """Whether a job has a supervisor, which has started nothing."""
     everything = all()
-    return bool(_below(everything, [seen.pid for seen in _supervisors(everything, job_id)]))
+    supervisors = _supervisors(everything, job_id)
+    return bool(supervisors) and not _below(everything, [seen.pid for seen in supervisors])
 
 
-def tell_supervisor(job_id: str) -> None:
-    """Send a job's supervisor, which listens by now, SIGTERM. Does nothing where processes are not listed."""
-    supervisors = _supervisors(all(), job_id) if are_listed() else []
-    for seen in supervisors:
-        # Not what it has forked to become the command, which has its words until then, and would end unseen.
-        if _leads_session(seen.pid):
-            send(seen, signal.SIGTERM)
+def tell_supervisor(job_id: str, likely: int | None) -> bool:
+    """Send a job's supervisor, which listens by now, SIGTERM. Whether there is one.
+
+    Where the process `likely` is one, no other is looked for: that takes long where there are many processes.
+    """
+    seen = look(likely) if likely is not None and _supervises(likely, job_id) else None
+    # Not what it has forked to become the command, which has its words until then, and would end unseen.
+    told = [seen for seen in ([seen] if seen else _supervisors(all(), job_id)) if _leads_session(seen.pid)]
+    for seen in told:
+        send(seen, signal.SIGTERM)
+    return bool(told)
 
 
 def _leads_session(pid: int) -> bool:

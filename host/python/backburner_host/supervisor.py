@@ -104,8 +104,8 @@ def conclude(files: JobFiles, outcome: dict, recorder: Recorder) -> None:
     while True:
         outcome |= {"output_bytes": recorder.written_bytes, "dropped_bytes": recorder.dropped_bytes}
         try:
-            files.disown_outcome()
-            return files.conclude(outcome)
+            # Of a job that was not started nobody but a server can have written one, which took us for dead.
+            return files.conclude(outcome) if "not-started" in outcome["end"] else files.replace_outcome(outcome)
         except FileNotFoundError:
             # Somebody deleted the whole directory: there is nobody left to tell.
             raise
@@ -235,20 +235,23 @@ class _Watch:
     def _heed_signal(self) -> None:
         """Look for a request that was made before the signal; without one it is the machine that ends."""
         self._is_told_to_end = False
-        try:
-            self._is_asked = self._files.stop_cause() is not None
-        except OSError:
-            # Where none can be looked for, it is done all the same.
-            self._is_asked = False
+        # The job may have taken away the request itself, or put another FIFO in the place of the one that we read.
+        self._asked(self._control)
+        if not self._is_asked:
+            try:
+                self._is_asked = self._files.stop_cause() is not None
+            except OSError:
+                # Where none can be looked for, it is done all the same.
+                pass
         if not self._is_asked:
             self._stop_for("shut-down")
 
     def _obey(self) -> None:
         """Stop the job where somebody asked for it, or its time is over."""
-        asked = self._files.stop_cause() if self._is_asked else None
-        self._is_asked = False
-        if asked is not None:
-            self._act(self._life.stop(asked, monotonic_ms()))
+        if self._is_asked:
+            self._is_asked = False
+            # For the cause that was asked for, unless the job has taken that away.
+            self._stop_for("cancelled")
         overdue = self._life.overdue(monotonic_ms())
         if overdue is not None:
             self._stop_for(overdue)
@@ -275,8 +278,7 @@ class _Watch:
         self._is_told_to_end = True
 
     def _asked(self, descriptor: int) -> None:
-        _empty(descriptor)
-        self._is_asked = True
+        self._is_asked = _empty(descriptor) or self._is_asked
 
     def _stop_for(self, cause: str) -> None:
         """Stop the job for a reason of our own, unless somebody was faster."""
@@ -420,10 +422,10 @@ def _signal_name(number: int) -> str:
     return f"SIG{number}" if name.startswith("SIGRT") else name
 
 
-def _empty(descriptor: int) -> None:
-    """Take all bytes of a descriptor that does not block; they mean no more than that they are there."""
+def _empty(descriptor: int) -> bool:
+    """Take bytes of a descriptor that does not block; they mean no more than that they are there. Whether they are."""
     try:
-        while len(os.read(descriptor, 512)) == 512:
-            pass
+        # Once: a job may write faster than we read, and what is left wakes us again.
+        return bool(os.read(descriptor, limits.PIPE_READ_BYTES))
     except BlockingIOError:
-        pass
+        return False

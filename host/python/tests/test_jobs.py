@@ -43,13 +43,16 @@ class Jobs(JobsCase):
         words = {"command": "true", "directory": os.fsdecode(b"/nowhere/a\xff")}
         self.assertIn("/nowhere/a? does not exist", supervisor._explain(gone, words).encode().decode())
 
-    def test_a_look_for_a_command_reads_the_processes_once(self) -> None:
-        id = self.start("sleep 100")
+    def test_a_supervisor_is_starting_until_it_has_started_something(self) -> None:
+        id, starting = self.start("sleep 100"), new_id()
         self.supervisor(id)
-        with mock.patch.object(processes, "all", side_effect=processes.all) as looked:
-            self.assertTrue(processes.has_command(id))
-            self.assertEqual(looked.call_count, 1)
-            self.assertFalse(processes.has_command(new_id()))
+        words = ["sh", "-c", "read _", processes.SUPERVISOR, "program", "directory", starting, "7"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE) as program:
+            until("it to be seen", lambda: processes.has_supervisor(starting))
+            with mock.patch.object(processes, "all", side_effect=processes.all) as looked:
+                found = [processes.is_starting(it) for it in (id, new_id(), starting)]
+                self.assertEqual((found, looked.call_count), ([False, False, True], 3))
+            program.communicate(b"\n")
         self.jobs.stop(id, "cancelled")
         ended(self.jobs, id)
 
@@ -117,7 +120,8 @@ class Jobs(JobsCase):
         self.addCleanup(told.communicate)
         self.addCleanup(command.communicate)
         until("both to be seen", lambda: len(processes._supervisors(processes.all(), id)) == 2)
-        processes.tell_supervisor(id)
+        for likely in (command.pid, None):
+            processes.tell_supervisor(id, likely)
         self.assertEqual(told.wait(PATIENCE_SECONDS), -signal.SIGTERM)
         self.assertIsNone(command.poll())
 
