@@ -32,7 +32,7 @@ impl Machine {
         let library = library.display();
         let called = machine.path("called");
         let compiler =
-            format!("[ \"$*\" = '--print target-libdir --target {TARGET}' ] && echo '{library}'");
+            format!("[ \"$*\" != '--print target-libdir --target {TARGET}' ] || echo '{library}'");
         program(&machine.path("rustc"), &compiler);
         let log = format!("echo \"$*\" >> '{}'", called.display());
         program(
