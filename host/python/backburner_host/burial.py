@@ -44,8 +44,8 @@ def bury(id: str, files: JobFiles, is_outcome: Callable[[dict], bool]) -> dict |
             return None
     was_found = files.was_found()
     if not was_found:
-        # Somebody may have been told that. A supervisor that was found has not ended before, whatever the job says: then a
-        # loss that a process of ours has moved away by mistake, and was killed in that moment, is written anew.
+        # Somebody may have been told that. A supervisor that was found has not ended before, whatever the job says:
+        # then a loss that one of us has moved away by mistake, and was killed in that moment, is written anew.
         files.restore_outcome(lambda outcome: is_loss(outcome) and is_outcome(outcome))
     are_damaged = origin is None or was_found or files.has_discarded_outcomes() or (is_this_boot and not is_whole)
     kind = "files" if are_damaged else "supervisor" if is_this_boot else "machine"

@@ -109,8 +109,8 @@ class JobFiles:
 
     def made_at(self) -> int:
         """When the job was asked for as far as its directory shows: for where the record of that was damaged."""
-        # In the FIFO's place the directory shows when it last changed. Not the time of the last writing, which a process
-        # of the job can set to one before this boot: this one it can only set to the present.
+        # In the FIFO's place the directory shows when it last changed. Not the time of the last writing, which a
+        # process of the job can set to one before this boot: this one it can only set to the present.
         return max(0, (self._fifo("alive") or os.stat(self.path)).st_ctime_ns // 1_000_000)
 
     def spec(self) -> dict:

@@ -190,7 +190,10 @@ class Deceit(JobsCase):
 
 
 def nest(path: Path) -> None:
-    """Make directories below each other, with a file in each: more than there are descriptors, or levels of a recursion."""
+    """Make directories below each other, with a file in each.
+
+    They are more than a process may have descriptors, or a recursion levels.
+    """
     below = os.open(path, os.O_RDONLY)
     for _level in range(1100):
         os.mkdir("d" * 200, dir_fd=below)
