@@ -73,8 +73,8 @@ export const hasSupervisor = (id) => allPids().some((pid) => isSupervisor(pid, i
 const isSupervisor = (pid, id) => read(`/proc/${pid}/cmdline`).endsWith(`/${SUPERVISOR}\0${id}\0`);
 
 /**
- * Whether anything is seen to run of a job: its command, its supervisor, or by its environment. One look, and no more of
- * each process than that takes: every start asks.
+ * Whether anything is seen to run of a job: its command, its supervisor, or by its environment. One look, and no more
+ * of each process than that takes: every start asks.
  *
  * @param {string} id
  * @param {Started} [started]
