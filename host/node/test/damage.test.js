@@ -92,6 +92,8 @@ test('what a job says of its end while its supervisor cannot be found is not rep
   const { id, job, supervisor, isGone } = await talking(bench);
   const alive = join(job, 'alive');
   renameSync(alive, `${alive}.away`);
+  // Which would show that its supervisor has not said yet how it ended.
+  rmSync(join(job, 'reserve'));
   const forged = outcome({ tag: 'exited', val: { code: 0 } }, { startedAt: 1 });
   writeFileSync(join(job, 'outcome.json'), encode(forged));
   const told = bench.jobs.inspect(id);
@@ -339,30 +341,63 @@ test('who buries a job after another process has killed it, and was killed, says
   assert.deepEqual(bench.end(id), { tag: 'lost', val: { kind: 'files' } });
 });
 
-test('a process of a lost job does not say that it has ended, and kills the others', async (cx) => {
-  const bench = jobsIn(cx);
-  const said = join(temporaryDirectory(cx), 'said');
-  const script = join(temporaryDirectory(cx), 'inside.mjs');
+/**
+ * What a server says that is itself a part of a job, once `go` is there: the tag of the job's state, or why there is
+ * none. It goes on afterwards.
+ *
+ * @param {import('node:test').TestContext} cx
+ * @param {string} path where the jobs are
+ */
+function inside(cx, path) {
+  const directory = temporaryDirectory(cx);
+  const [said, go, script] = [join(directory, 'said'), join(directory, 'go'), join(directory, 'inside.mjs')];
   writeFileSync(script, `
-    import { writeFileSync } from 'node:fs';
+    import { existsSync, writeFileSync } from 'node:fs';
     import { ProcessJobs } from ${JSON.stringify(new URL('../src/index.js', import.meta.url).href)};
     const id = process.env.BACKBURNER_TASK_ID;
-    const jobs = new ProcessJobs(${JSON.stringify(bench.path)});
-    jobs.whenEnded(id, () => {
+    const jobs = new ProcessJobs(${JSON.stringify(path)});
+    const looking = setInterval(() => {
+      if (!existsSync(${JSON.stringify(go)})) return;
+      clearInterval(looking);
       let said;
       try { said = jobs.inspect(id).tag; } catch (error) { said = error.payload.detail; }
       writeFileSync(${JSON.stringify(said)}, said, { flush: true });
       setInterval(() => undefined, 1000);
-    });`);
+    }, 20);`);
   // Node warns of what it calls experimental.
-  const inside = `'${process.execPath}' '${script}' > ${said}.log 2>&1 & exec sleep 300`;
-  const { id, kill, isGone } = await talking(bench, inside);
+  const line = `'${process.execPath}' '${script}' > ${said}.log 2>&1 & exec sleep 300`;
+  const answer = () => {
+    writeFileSync(go, '');
+    return eventually('what it says', () => (existsSync(said) && readFileSync(said, 'utf8')) || undefined);
+  };
+  return { line, answer };
+}
+
+test('a process of a lost job does not say that it has ended, and kills the others', async (cx) => {
+  const bench = jobsIn(cx);
+  const { line, answer } = inside(cx, bench.path);
+  const { id, kill, isGone } = await talking(bench, line);
   await kill();
-  const text = await eventually('what it says', () => (existsSync(said) && readFileSync(said, 'utf8')) || undefined);
+  const text = await answer();
   assert.match(text, /^job .* cannot be inspected: .*this process is a part of it and runs; ask from outside/);
   assert.ok(isGone(), 'the rest has been killed');
   assert.ok(!existsSync(join(bench.path, id, 'outcome.json')));
   assert.deepEqual(bench.end(id), { tag: 'lost', val: { kind: 'supervisor' } });
+});
+
+test('a process of a job that is stopping and whose supervisor it does not see kills nothing', async (cx) => {
+  const bench = jobsIn(cx);
+  const { line, answer } = inside(cx, bench.path);
+  const held = `exec 9<>$BACKBURNER_JOB_DIRECTORY/alive; touch $BACKBURNER_JOB_DIRECTORY/held; ${line}`;
+  const { id, job, supervisor, isGone } = await talking(bench, held);
+  await eventually('it to hold its FIFO', () => existsSync(join(job, 'held')) || undefined);
+  process.kill(supervisor, 'SIGKILL');
+  await eventually('its supervisor to be gone', () => (look(supervisor)?.isZombie ?? true) || undefined);
+  new JobDirectory(job).requestStop('cancelled');
+  assert.equal(await answer(), 'running');
+  assert.ok(!isGone());
+  assert.deepEqual(bench.end(id), { tag: 'lost', val: { kind: 'supervisor' } });
+  assert.ok(isGone());
 });
 
 test('nobody waits for what a job puts in the place of its files, or reads it', async (cx) => {

@@ -96,6 +96,7 @@ test('an outcome that only a newer version can read is left to it', async (cx) =
   const text = readFileSync(file, 'utf8');
   writeFileSync(file, text.replace('"format":1', '"format":2'));
   assert.throws(() => jobs.inspect(id), /has format 2/);
+  jobs.stop(id, 'cancelled');
   writeFileSync(file, readFileSync(file, 'utf8').replace('"format":2', '"format":1'));
   assert.deepEqual(end(id), { tag: 'exited', val: { code: 0 } });
 });

@@ -1,11 +1,13 @@
 /** Jobs that are to stop, whatever became of their directory, their supervisor and what that listens to. */
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { look } from '../src/jobs/processes.js';
+import { encode, outcome } from '../src/jobs/model.js';
+import { isAnythingLeft, look } from '../src/jobs/processes.js';
 import { TRUE, jobsIn, talking } from './job-bench.js';
 import { eventually, temporaryDirectory } from './support.js';
 
@@ -70,6 +72,55 @@ test('also where a process of the job holds the FIFO that keeps it alive', async
   assert.ok(isGone());
   assert.deepEqual(bench.end(id), { tag: 'lost', val: { kind: 'supervisor' } });
 });
+
+test('also where what holds that is a stranger, and the stranger lives on', async (cx) => {
+  const bench = jobsIn(cx);
+  const { id, job, pid, supervisor } = await talking(bench);
+  const stranger = spawn('sh', ['-c', 'exec 9<>alive; touch held; exec sleep 300'], { cwd: job });
+  try {
+    await eventually('it to hold that', () => existsSync(join(job, 'held')) || undefined);
+    process.kill(pid, 'SIGINT');
+    await eventually('its supervisor to be gone', () => (look(supervisor)?.isZombie ?? true) || undefined);
+    assert.equal(bench.jobs.inspect(id).tag, 'running', 'nobody can tell');
+    bench.jobs.stop(id, 'cancelled');
+    assert.deepEqual(bench.end(id), { tag: 'signalled', val: { signal: 'SIGINT', coreDumped: false } });
+    assert.equal(look(stranger.pid ?? 0)?.isZombie, false);
+  } finally {
+    // Here, since the bench waits for the end of that.
+    stranger.kill('SIGKILL');
+  }
+});
+
+test('what runs of a job that was told to have ended is killed when it is stopped', async (cx) => {
+  const { jobs, ended, end } = jobsIn(cx);
+  const { id } = await ended();
+  const told = end(id);
+  // Nobody saw it, say.
+  const hidden = spawn('sleep', ['300'], { env: { BACKBURNER_TASK_ID: id } });
+  cx.after(() => hidden.kill('SIGKILL'));
+  const isGone = () => look(hidden.pid ?? 0)?.isZombie ?? true;
+  await eventually('it to run', () => isAnythingLeft(id) || undefined);
+  assert.deepEqual(end(id), told);
+  assert.ok(!isGone());
+  jobs.stop(id, 'cancelled');
+  assert.ok(isGone());
+  assert.deepEqual(end(id), told);
+});
+
+for (const format of [1, 2]) {
+  test(`a process of a job ends it by no outcome of format ${format}`, async (cx) => {
+    for (const line of ['exec sleep 300', 'exec env -i sleep 300']) {
+      const bench = jobsIn(cx);
+      const { id, job, kill, isGone } = await talking(bench, line);
+      await kill();
+      const text = encode(outcome({ tag: 'exited', val: { code: 0 } }, {}));
+      writeFileSync(join(job, 'outcome.json'), text.replace('"format":1', `"format":${format}`));
+      if (format === 2) bench.jobs.stop(id, 'cancelled');
+      else assert.deepEqual(bench.end(id), { tag: 'exited', val: { code: 0 } });
+      assert.ok(isGone(), line);
+    }
+  });
+}
 
 test('a request to stop is found where nothing is left by which its supervisor could be told', async (cx) => {
   const bench = jobsIn(cx);

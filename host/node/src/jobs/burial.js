@@ -11,7 +11,7 @@ import { pause } from '../pause.js';
 import { ifThere } from './files.js';
 import { Damaged, outcome } from './model.js';
 import { syncOutput, usage } from './output.js';
-import { isOther, remains, signalAll, supervisors } from './processes.js';
+import { hasSupervisor, isOther, remains, signalAll } from './processes.js';
 
 /** @import { JobDirectory } from './directory.js' */
 /** @import { LossKind, Started } from './model.js' */
@@ -38,7 +38,7 @@ export function bury({ id, directory, bootId, draft }) {
   const isThisBoot = origin === undefined || origin.bootId === bootId;
   const isReserved = directory.isReserved();
   // A supervisor that lives holds another FIFO than the one that is there.
-  const isWhole = origin !== undefined && directory.hasAlive() && supervisors(id).length === 0;
+  const isWhole = origin !== undefined && directory.hasAlive() && !hasSupervisor(id);
   // The number that was recorded in another boot is a stranger's. What has the job's id in its environment is the job's
   // whatever its record says, which a process of the job may have written.
   const started = isThisBoot ? directory.started() : undefined;

@@ -269,11 +269,6 @@ export class JobDirectory {
     putAside(this.file(OUTCOME));
   }
 
-  /** Whether the room for an outcome is there: who writes that takes the room away afterwards. */
-  hasReserve() {
-    return ifThere(() => lstatSync(this.file(RESERVE))) !== undefined;
-  }
-
   /** Takes note that something of the job was found. It is killed then, and who looks afterwards finds nothing more. */
   markFound() {
     try {

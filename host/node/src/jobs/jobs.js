@@ -11,7 +11,7 @@ import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmS
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { ANSWER_BYTES, READ_BYTES } from '../limits.js';
+import { ANSWER_BYTES, CLEAN_JOBS, READ_BYTES } from '../limits.js';
 import { WitError } from '../wit-error.js';
 import { bury } from './burial.js';
 import { bootId, monotonicMs } from './clock.js';
@@ -19,8 +19,9 @@ import { startError } from './contract.js';
 import { JobDirectory } from './directory.js';
 import { codeOf, deleteAll, ifThere, openUp, syncDirectory } from './files.js';
 import { NO_JOB_ID, isJobId } from './id.js';
+import { Newer } from './model.js';
 import { readOutput, usage } from './output.js';
-import { SUPERVISOR, isAnythingLeft, supervisors } from './processes.js';
+import { SUPERVISOR, hasSupervisor, isAnythingLeft, isOther, remains } from './processes.js';
 import { answerQuestion, openQuestions } from './questions.js';
 import { readReport } from './report.js';
 import { complete } from './spec.js';
@@ -39,6 +40,8 @@ export class ProcessJobs {
   #workshop;
   #bootId;
   #names = 0;
+  /** Jobs without a supervisor of which this process has seen that nothing runs. @type {Set<string>} */
+  #clean = new Set();
 
   /** @param {string} path an absolute path on a local disk; the directory is created where it is missing */
   constructor(path) {
@@ -89,8 +92,7 @@ export class ProcessJobs {
         // Where somebody took away what its supervisor listens to, it looks by itself, a little later.
         directory.wake();
       }
-      // It has ended, or nobody else will end what is left of it.
-      this.#ended(id, directory);
+      this.#endRest(id, directory);
     });
   }
 
@@ -263,10 +265,40 @@ export class ProcessJobs {
   #ended(id, directory) {
     // In this order: an outcome is written while the supervisor lives.
     if (directory.isAlive() && !isAbandoned(id, directory)) return undefined;
-    const known = directory.outcome();
-    // A supervisor whose FIFO the job has moved away would say something else later.
-    if (known && !(directory.hasReserve() && supervisors(id).length > 0)) return known;
-    return bury({ id, directory, bootId: this.#bootId, draft: this.#unique('draft', id) });
+    const known = this.#isClean(id, directory) ? directory.outcome() : undefined;
+    return known ?? bury({ id, directory, bootId: this.#bootId, draft: this.#unique('draft', id) });
+  }
+
+  /**
+   * Whether nothing runs of a job that seems to have ended. Its outcome does not show that, which a process of the job
+   * may have written, and no supervisor is needed to keep it, where the job has moved its FIFO away. Each process looks
+   * once, since that costs as much as a start.
+   *
+   * @param {string} id
+   * @param {JobDirectory} directory
+   */
+  #isClean(id, directory) {
+    if (this.#clean.has(id)) return true;
+    if (isAnythingLeft(id, directory.started())) return false;
+    if (this.#clean.size >= CLEAN_JOBS) this.#clean.clear();
+    this.#clean.add(id);
+    return true;
+  }
+
+  /**
+   * Ends what is left of a job that nobody else would end.
+   *
+   * @param {string} id
+   * @param {JobDirectory} directory
+   */
+  #endRest(id, directory) {
+    this.#clean.delete(id);
+    try {
+      this.#ended(id, directory);
+    } catch (error) {
+      // How it ended is for a newer version to say, where nothing of it runs.
+      if (!(error instanceof Newer && this.#isClean(id, directory))) throw error;
+    }
   }
 
   /**
@@ -304,6 +336,7 @@ export class ProcessJobs {
   /** Takes a job's directory away in one step, so that the id is unknown, and then deletes it. @param {string} id */
   #remove(id) {
     const path = join(this.#workshop, this.#unique('gone', id));
+    this.#clean.delete(id);
     ifThere(() => renameSync(join(this.#path, id), path));
     deleteAll(path);
   }
@@ -345,14 +378,19 @@ export class ProcessJobs {
 }
 
 /**
- * Whether nobody will carry out that a job is to stop: its supervisor is dead, and something of the job holds its FIFO.
- * In this order: what runs of it had a supervisor before.
+ * Whether nobody will carry out that a job is to stop: its supervisor is dead, and something holds its FIFO. What runs
+ * of it, and its outcome, had a supervisor before: only one that is not there afterwards is dead. A process that is a
+ * part of the job cannot tell: in a PID namespace of its own it does not see a supervisor that lives.
  *
  * @param {string} id
  * @param {JobDirectory} directory
  */
-const isAbandoned = (id, directory) =>
-  directory.stopCause() !== undefined && isAnythingLeft(id) && supervisors(id).length === 0;
+function isAbandoned(id, directory) {
+  if (directory.stopCause() === undefined || hasSupervisor(id)) return false;
+  const left = remains(id, directory.started(), 'unproven');
+  const hadSupervisor = left.length > 0 || readable(() => directory.outcome()) !== undefined;
+  return hadSupervisor && left.every(isOther) && !hasSupervisor(id);
+}
 
 /** @param {Outcome} it @returns {wit.Outcome} */
 function toWit(it) {

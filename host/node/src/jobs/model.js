@@ -54,15 +54,19 @@ export function encode(content) {
 /** A file is not what was written as it. */
 export class Damaged extends Error {}
 
+/** Only another version can read a file, which is no damage. */
+export class Newer extends Error {}
+
 /**
  * @param {string} text
- * @throws {Damaged} where it is no record; another error where only another version can read it, which is no damage
+ * @throws {Damaged} where it is no record
+ * @throws {Newer}
  */
 export function decode(text) {
   const { format, content } = parsed(text);
   if (!isWithin(format, 2 ** 32 - 1)) throw new Damaged('a record has the number of its format');
   if (format !== FORMAT) {
-    throw new Error(`a job's file has format ${format}, and this version knows ${FORMAT}; use a newer version`);
+    throw new Newer(`a job's file has format ${format}, and this version knows ${FORMAT}; use a newer version`);
   }
   if (typeof content !== 'object' || content === null) throw new Damaged('a record has members');
   return content;

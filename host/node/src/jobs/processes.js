@@ -63,22 +63,27 @@ function remainsNow(id, started, group) {
 }
 
 /**
- * The supervisor of a job, if it runs. One that was killed has no command line any more when its FIFO ends.
+ * Whether a job's supervisor runs. One that was killed has no command line any more when its FIFO ends.
  *
  * @param {string} id
  */
-export const supervisors = (id) => allProcesses().filter(({ pid }) => isSupervisor(pid, id));
+export const hasSupervisor = (id) => allPids().some((pid) => isSupervisor(pid, id));
 
 /** @param {number} pid @param {string} id */
 const isSupervisor = (pid, id) => read(`/proc/${pid}/cmdline`).endsWith(`/${SUPERVISOR}\0${id}\0`);
 
 /**
- * Whether anything is seen to run of a job, by its environment or as its supervisor. One look, and no more of each
- * process than that takes: every start asks.
+ * Whether anything is seen to run of a job: its command, its supervisor, or by its environment. One look, and no more
+ * of each process than that takes: every start asks.
  *
  * @param {string} id
+ * @param {Started} [started]
  */
-export const isAnythingLeft = (id) => allPids().some((pid) => isMarked(pid, id) || isSupervisor(pid, id));
+export function isAnythingLeft(id, started) {
+  const command = started && look(started.pid);
+  if (command && isCommand(command, started) && !command.isZombie) return true;
+  return allPids().some((pid) => isMarked(pid, id) || isSupervisor(pid, id));
+}
 
 /** Whether a process is not this one. @param {Seen} seen */
 export const isOther = (seen) => seen.pid !== process.pid;
