@@ -205,7 +205,7 @@ impl OpenRequest {
     }
 
     /// Has an instance go on with the request.
-    async fn resume(&self, why: Wake) -> Option<Step> {
+    async fn resume(&mut self, why: Wake) -> Option<Step> {
         let client = self.client.clone();
         let (pending, body) = (Arc::clone(&self.pending), Arc::clone(&self.body));
         let resumed = self.client.server().on_a_thread(move || {
