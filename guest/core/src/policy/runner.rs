@@ -40,7 +40,7 @@ pub(super) fn visit(
 struct Reading {
     /// The place of the next one.
     place: usize,
-    /// How many operands were before it.
+    /// How many operands of the runner's path were before it.
     operands: usize,
     /// Whether no more options come.
     is_ended: bool,
@@ -144,7 +144,8 @@ impl<'a> Own<'a> {
         if is_own {
             self.open.insert(Reading {
                 place: reading.place + 1,
-                operands: reading.operands + 1,
+                // Those beyond the path are alike: counted, each would be a reading of its own.
+                operands: (reading.operands + 1).min(self.runner.path.len()),
                 ..reading
             });
         }

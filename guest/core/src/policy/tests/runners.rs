@@ -227,6 +227,11 @@ fn a_long_chain_of_runners_is_read_in_time() {
         ("tmux ", "send \"a'\" "),
         ("hyperfine ", "ls --runs 1 "),
         ("rsync ", "-e ssh "),
+        ("start-stop-daemon ", "-Z a "),
+        ("scp ", "--x a "),
+        ("nix develop ", "-Z a "),
+        ("mise exec ", "-Z a "),
+        ("nice script ", "-Z a "),
     ] {
         grow_with_length(part, 1_500, |times| {
             let line = format!("rm -r x; {first}{}", part.repeat(times));
