@@ -153,7 +153,7 @@ pub(super) fn visit_value(fate: Fate, value: &Word, (depth, visitor): (u32, &mut
     match fate {
         Fate::Names => {}
         Fate::Hidden => visitor.doubt(HIDDEN),
-        Fate::Alias => git::visit_alias(value, &[], (depth, visitor)),
+        Fate::Alias => git::visit_alias(value, None, (depth, visitor)),
         Fate::Line(more) => {
             let line = format!("{} {more}", with_one_program(&value.line()));
             visit_line(&line, depth, visitor);

@@ -360,7 +360,17 @@ fn what_git_is_given_to_run_is_looked_at() {
     check("git -c alias.y='push --force' y", "git");
     check("git -c alias.p=push p --force", "git");
     check("git -c alias.p=push other --force", "");
+    check("git -c alias.P=push p --force", "git");
+    check("git -c alias.p=push -c alias.p=log p --force", "");
+}
+
+#[test]
+fn what_git_is_given_to_run_in_other_ways_is_looked_at() {
     for line in [
+        "git config -t path core.pager 'docker ps'",
+        "git -c alias.x='!sudo' x docker ps",
+        "git -c alias.x='!sh -c' x 'docker ps'",
+        "git -c alias.x='!cd a; sudo' x -n docker \"don't\"",
         "git config --file f --add core.pager 'docker ps'",
         "git config mergetool.x.path docker",
         "git -C dir --git-dir d -c core.pager=docker log",
@@ -385,6 +395,8 @@ fn what_git_is_given_to_run_is_looked_at() {
         "git submodule foreach \"$x\"",
         "git rebase -x \"$x\"",
         "git -c \"core.$x=less\" log",
+        "git config alias.x '!sudo'",
+        "git -c alias.x='!sudo' x \"$y\"",
     ] {
         check(line, "all");
     }
@@ -423,6 +435,8 @@ const NO_SETTINGS: &[&str] = &[
     "GIT_SSH_COMMAND=\"ssh -i ~/.ssh/key\" git fetch",
     "git config --global credential.helper '!gh auth git-credential'",
     "git config --global core.pager ''",
+    "git -c alias.x='!echo' x docker ';' docker",
+    "git -c alias.x='!sudo' y docker",
     "git fetch -u x",
     "git push -u origin main",
     "git clone -c \"user.name=$x\" y",
@@ -488,6 +502,12 @@ fn many_variables_and_settings_are_looked_at_in_time() {
     ] {
         grow_with_length(part, 500, |times| {
             let line = format!("{first}{}", part.repeat(times));
+            policy.concern(&Command::Shell(line), &[]);
+        });
+    }
+    for setting in ["-c alias.a=x ", "-c alias.a='!x' "] {
+        grow_with_length(setting, 500, |times| {
+            let line = format!("git {}a {}", setting.repeat(times), "b ".repeat(times));
             policy.concern(&Command::Shell(line), &[]);
         });
     }
