@@ -100,10 +100,12 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
     if programs::is_shell(name) {
         return visit_shell(arguments, (depth, visitor));
     }
+    // Behind it there are no options.
+    let ended = usize::from(texts.first().is_some_and(|text| text == "--"));
     match name {
-        "eval" => visit_line(&texts.join(" "), depth, visitor),
+        "eval" => visit_line(&texts[ended..].join(" "), depth, visitor),
         "." | "source" => {
-            if arguments.first().is_some_and(|word| !names_file(word)) {
+            if arguments.get(ended).is_some_and(|word| !names_file(word)) {
                 visitor.doubt(READ);
             }
         }
