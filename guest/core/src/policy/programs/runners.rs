@@ -176,7 +176,7 @@ const RUNNERS: &[Runner] = &[
     runner("arch-chroot", "-u= -Nr -h~ --help~").path(&[ANY]).or_shell().takes_one(),
     runner("backburner", "-hV~ --data-dir= --config= --label= --cwd= --env= --key= --ttl= --timeout= --stdin --detach \
         --quiet --json --help~ --version~").path(&[&["run"]]).takes_one(),
-    runner("builtin catchsegv coproc eatmydata nohup toybox busybox", ""),
+    runner("builtin catchsegv coproc eatmydata nohup gnohup toybox busybox", ""),
     runner("bun", "").path(&[&["x"]]).takes_one(),
     runner("bundle", "").path(&[&["exec"]]).takes_one(),
     runner("bunx", "-p= --package= --bun --silent --verbose"),
@@ -192,7 +192,7 @@ const RUNNERS: &[Runner] = &[
     runner("choom", "-n= -p~ --adjust= --pid~"),
     runner("chpst", "-ubeUnlLmdopfcrt/= -P012vV"),
     runner("chronic", "-ev"),
-    runner("chroot", "--groups= --userspec= --skip-chdir --help~ --version~").path(&[ANY]).or_shell().takes_one(),
+    runner("chroot gchroot", "--groups= --userspec= --skip-chdir --help~ --version~").path(&[ANY]).or_shell().takes_one(),
     runner("chrt", "-TPD= -p~ -abdefimoRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ \
         --all-tasks --batch --deadline --ext --fifo --idle --other --reset-on-fork --rr --verbose").path(&[ANY])
         .takes_one(),
@@ -210,13 +210,13 @@ const RUNNERS: &[Runner] = &[
     runner("doas", "-s$ -aCu= -Ln"),
     runner("dumb-init", "-r= -cv --rewrite= --single-child --verbose"),
     runner("entr", "-acdnprsxz"),
-    runner("env", "-S^ --split-string^ -CLPUau= -i0v --argv0= --chdir= --unset= --block-signal --debug \
+    runner("env genv", "-S^ --split-string^ -CLPUau= -i0v --argv0= --chdir= --unset= --block-signal --debug \
         --default-signal --ignore-environment --ignore-signal --list-signal-handling --null"),
     runner("exec", "-a= -cl"),
     runner("fakeroot", "-bfils= -u -hv~ --faked= --fd-base= --lib= --unknown-is-real --help~ --version~").or_shell(),
     runner("faketime", "-fm --exclude-monotonic").path(&[ANY]),
     runner("fd fdfind", "-xX> --exec> --exec-batch> -dEetcSjoC= -* --*").behind(&[]).puts_in().is_list().takes_one(),
-    runner("find", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
+    runner("find gfind", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
     runner("firejail", "-?h~ --* --help~ --list~ --tree~ --version~").or_shell(),
     runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
         --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
@@ -244,7 +244,7 @@ const RUNNERS: &[Runner] = &[
     runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
     runner("mispipe", "").form(Form::Lines),
     runner("newgrp", "-c! -l -hV~ --command! --help~ --version~").path(&[ANY]).or_shell().takes_one(),
-    runner("nice", "-n= -0123456789 --adjustment="),
+    runner("nice gnice", "-n= -0123456789 --adjustment="),
     runner("niceload", "-p~ --pid~ --prg~ --sensor! -ILMflnst= -BHNSqv --factor= --io= --load= --mem= --nice= \
         --recheck= --suspend= --battery --hard --noswap --quiet --soft --verbose --help~ --version~"),
     runner("nix", NIX).path(&[&["develop", "env", "shell"]]).behind(&["-c", "--command"]).takes_one(),
@@ -316,7 +316,7 @@ const RUNNERS: &[Runner] = &[
         --signal= --name= --pidfile= --chuid= --chroot= --chdir= --nicelevel= --procsched= --iosched= \
         --umask= --retry= --output= --ppid= --pid= --start --stop --status --background --make-pidfile \
         --oknodo --quiet --test --verbose --no-close --notify-await --remove-pidfile").behind(&[]),
-    runner("stdbuf", "-eio= --error= --input= --output="),
+    runner("stdbuf gstdbuf", "-eio= --error= --input= --output="),
     runner("strace", "-aeEIOopPsSuUXb= -ACDFNTVYZcdfhiknqrtvwxyz --attach= --columns= --const-print-style= \
         --env= --output= --trace= --signal= --status= --string-limit= --summary-columns= --summary-sort-by= \
         --trace-path= --user= --detach-on= --inject= --fault= --kvm= --raw= --read= --write= --abbrev= \
@@ -333,8 +333,8 @@ const RUNNERS: &[Runner] = &[
     runner("systemd-inhibit", "--what= --who= --why= --mode= --list~ --no-ask-password --no-pager --no-legend"),
     runner("systemd-run", SYSTEMD),
     runner("taskset", "-p~ -ac --pid~ --all-tasks --cpu-list").path(&[ANY]).takes_one(),
-    runner("time", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
-    runner("timeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
+    runner("time gtime", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
+    runner("timeout gtimeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
     runner("tini", "-ep= -ghlsvw"),
     runner("tmux", "-c! -LSTf= -2CDNluv").path(&[NO_OPERAND]).takes_one(),
     runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-s|ession"]]).is_list().takes_one(),
@@ -370,7 +370,7 @@ const RUNNERS: &[Runner] = &[
         --postpone --notify --quiet --no-vcs-ignore --no-project-ignore --no-global-ignore \
         --no-default-ignore --no-discover-ignore --print-events --only-emit-events --verbose").form(Form::Joined),
     // Also with the options of the BSDs.
-    runner("xargs", "-IJ% -i& --replace& -ELPRSadns= -el? -0oprtx --arg-file= --delimiter= --max-args= --max-chars= \
+    runner("xargs gxargs", "-IJ% -i& --replace& -ELPRSadns= -el? -0oprtx --arg-file= --delimiter= --max-args= --max-chars= \
         --max-procs= --process-slot-var= --eof --exit --interactive --max-lines --no-run-if-empty --null --open-tty \
         --show-limits --verbose").reads(),
     runner("xvfb-run", "-efnpsw= -ahl --auth-file= --error-file= --server-args= --server-num= --wait= \
