@@ -215,6 +215,9 @@ impl<'a> Own<'a> {
                 let behind = place + usize::from(value.is_none());
                 self.starts.insert(behind, Some(format!("env {line}")));
             }
+            Meaning::Assignment => self
+                .assignments
+                .extend(line().map(|line| Word::of_line(&line))),
             Meaning::Marker => self.marker = line(),
             Meaning::Braces => self.marker = Some(value.unwrap_or("{}").to_owned()),
             Meaning::Flag
@@ -298,7 +301,11 @@ impl<'a> Own<'a> {
 fn next_words(Said { meaning, value }: Said<'_>) -> usize {
     let values: usize = match meaning {
         Meaning::Values(values) => values,
-        Meaning::Line | Meaning::Marker | Meaning::EndsOperandsByValue | Meaning::Unknown => 1,
+        Meaning::Line
+        | Meaning::Assignment
+        | Meaning::Marker
+        | Meaning::EndsOperandsByValue
+        | Meaning::Unknown => 1,
         // With the value of some of these the command begins.
         Meaning::Command
         | Meaning::Split
