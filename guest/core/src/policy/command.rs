@@ -81,6 +81,12 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
         return visitor.doubt(line::CASE);
     }
     visitor.candidate(words);
+    if name == "git" {
+        let (options, rest) = git::split_options(&words[1..]);
+        if !options.is_empty() {
+            visitor.candidate(&[&words[..1], rest].concat());
+        }
+    }
     visit_arguments(&name, &words[1..], (depth + 1, visitor));
 }
 

@@ -113,9 +113,7 @@ pub(super) fn fate(name: &Word, value: &Word) -> Option<Fate> {
 
 /// Shows what git runs because of the settings among these arguments, whether they hold for one command or for longer.
 pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let operands = operands(arguments);
-    let start = operands.first().copied().unwrap_or(arguments.len());
-    let (options, rest) = arguments.split_at(start);
+    let (options, rest) = split_options(arguments);
     let subcommand = rest.first().map(Word::line).unwrap_or_default();
     let behind = rest.get(1..).unwrap_or_default();
     let set = settings(options, &["-c"]);
@@ -141,12 +139,18 @@ pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut im
             }
         }
         "config" => {
-            let operands: Vec<_> = operands[1..].iter().map(|it| &arguments[*it]).collect();
+            let operands: Vec<_> = operands(behind).iter().map(|it| &behind[*it]).collect();
             visit_config(behind, &operands, (depth, visitor));
         }
         "grep" => visit_grep(behind, (depth, visitor)),
         _ => {}
     }
+}
+
+/// The options before a subcommand, and what is behind them.
+pub(super) fn split_options(arguments: &[Word]) -> (&[Word], &[Word]) {
+    let start = operands(arguments).first().copied();
+    arguments.split_at(start.unwrap_or(arguments.len()))
 }
 
 /// The places of the operands: a subcommand, and its own.

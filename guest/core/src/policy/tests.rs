@@ -69,6 +69,8 @@ fn a_pattern_names_commands() {
     check("git push origin main --force", "git");
     check("git push --force origin", "");
     check("git push", "");
+    check("git -C x --no-pager push origin --force", "git");
+    check("git -C x stash push --force", "");
     check("git  push origin --force-with-lease", "");
     check("docker", "docker");
     check("docker ps -a", "docker");
@@ -167,7 +169,6 @@ fn lines_within_lines_are_looked_at() {
     check("sh -c \"sh -c 'rm -r x'\"", "rm");
     check("eval rm '-r x'", "rm");
     check("eval -- rm -r x", "rm");
-    check("eval -- docker -- x", "docker");
     check("trap 'rm -r x' EXIT", "rm");
     check("trap \"rm -f a$x\" EXIT", "rm");
     check("trap \"echo $x\" EXIT", "");
