@@ -81,6 +81,12 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
         return visitor.doubt(line::CASE);
     }
     visitor.candidate(words);
+    if name == "git" {
+        let (options, rest) = git::split_options(&words[1..]);
+        if !options.is_empty() {
+            visitor.candidate(&[&words[..1], rest].concat());
+        }
+    }
     visit_arguments(&name, &words[1..], (depth + 1, visitor));
 }
 
@@ -100,10 +106,12 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
     if programs::is_shell(name) {
         return visit_shell(arguments, (depth, visitor));
     }
+    // Behind it there are no options.
+    let ended = usize::from(texts.first().is_some_and(|text| text == "--"));
     match name {
-        "eval" => visit_line(&texts.join(" "), depth, visitor),
+        "eval" => visit_line(&texts[ended..].join(" "), depth, visitor),
         "." | "source" => {
-            if arguments.first().is_some_and(|word| !names_file(word)) {
+            if arguments.get(ended).is_some_and(|word| !names_file(word)) {
                 visitor.doubt(READ);
             }
         }
@@ -153,7 +161,7 @@ pub(super) fn visit_value(fate: Fate, value: &Word, (depth, visitor): (u32, &mut
     match fate {
         Fate::Names => {}
         Fate::Hidden => visitor.doubt(HIDDEN),
-        Fate::Alias => git::visit_alias(value, &[], (depth, visitor)),
+        Fate::Alias => git::visit_alias(value, None, (depth, visitor)),
         Fate::Line(more) => {
             let line = format!("{} {more}", with_one_program(&value.line()));
             visit_line(&line, depth, visitor);

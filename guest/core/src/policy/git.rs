@@ -73,10 +73,11 @@ const FATES: [(&[&str], Fate); 6] = [
 ];
 
 /// The options before a subcommand that the next word belongs to, and those of `git config`.
-const WITH_VALUE: [&str; 16] = [
+const WITH_VALUE: [&str; 17] = [
     "-C",
     "-c",
     "-f",
+    "-t",
     "--attr-source",
     "--blob",
     "--comment",
@@ -112,13 +113,15 @@ pub(super) fn fate(name: &Word, value: &Word) -> Option<Fate> {
 
 /// Shows what git runs because of the settings among these arguments, whether they hold for one command or for longer.
 pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let operands = operands(arguments);
-    let start = operands.first().copied().unwrap_or(arguments.len());
-    let (options, rest) = arguments.split_at(start);
-    let subcommand = rest.first().and_then(Word::text).unwrap_or_default();
+    let (options, rest) = split_options(arguments);
+    let subcommand = rest.first().map(Word::line).unwrap_or_default();
     let behind = rest.get(1..).unwrap_or_default();
-    for setting in settings(options, &["-c"]) {
-        visit_setting(&setting, rest, (depth, visitor));
+    let set = settings(options, &["-c"]);
+    // Of several git uses the last one.
+    let called = set.iter().rposition(|it| is_alias(it, &subcommand));
+    for (place, setting) in set.iter().enumerate() {
+        let more = if called == Some(place) { behind } else { &[] };
+        visit_setting(setting, more, (depth, visitor));
     }
     for setting in settings(options, &["--config-env"]) {
         // What its value is, another variable says.
@@ -136,12 +139,18 @@ pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut im
             }
         }
         "config" => {
-            let operands: Vec<_> = operands[1..].iter().map(|it| &arguments[*it]).collect();
+            let operands: Vec<_> = operands(behind).iter().map(|it| &behind[*it]).collect();
             visit_config(behind, &operands, (depth, visitor));
         }
         "grep" => visit_grep(behind, (depth, visitor)),
         _ => {}
     }
+}
+
+/// The options before a subcommand, and what is behind them.
+pub(super) fn split_options(arguments: &[Word]) -> (&[Word], &[Word]) {
+    let start = operands(arguments).first().copied();
+    arguments.split_at(start.unwrap_or(arguments.len()))
 }
 
 /// The places of the operands: a subcommand, and its own.
@@ -179,8 +188,14 @@ fn settings(arguments: &[Word], options: &[&str]) -> Vec<Word> {
     settings
 }
 
-/// Shows what is run because of a setting, for a command of git with these words.
-fn visit_setting(setting: &Word, command: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+/// Whether a setting is of the alias of this name.
+fn is_alias(setting: &Word, name: &str) -> bool {
+    let alias = setting.split_once('=').map(|(alias, _)| alias.line());
+    alias.is_some_and(|it| it.eq_ignore_ascii_case(&format!("alias.{name}")))
+}
+
+/// Shows what is run because of a setting; of an alias with these arguments.
+fn visit_setting(setting: &Word, more: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     // Without a value it is a switch. One that is not known may have one.
     let split = setting.split_once('=');
     let (name, value) = match split {
@@ -189,14 +204,7 @@ fn visit_setting(setting: &Word, command: &[Word], (depth, visitor): (u32, &mut 
         None => (setting.clone(), Word::unknown()),
     };
     match fate(&name, &value) {
-        Some(Fate::Alias) => {
-            let alias = name.line();
-            let is_called = command
-                .first()
-                .is_some_and(|it| alias.get(6..) == Some(&it.line()));
-            let more = if is_called { &command[1..] } else { &[] };
-            visit_alias(&value, more, (depth, visitor));
-        }
+        Some(Fate::Alias) => visit_alias(&value, Some(more), (depth, visitor)),
         Some(fate) => visit_value(fate, &value, (depth, visitor)),
         None => {}
     }
@@ -236,16 +244,30 @@ fn visit_grep(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     }
 }
 
-/// Shows what an alias runs that is called with these arguments: another command of git's, or a line.
-pub(super) fn visit_alias(value: &Word, more: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+/// Shows what an alias runs that is called with these arguments, or where `None` with some that are not seen: another
+/// command of git's, or a line, to which git adds them.
+pub(super) fn visit_alias(
+    value: &Word,
+    more: Option<&[Word]>,
+    (depth, visitor): (u32, &mut impl Visitor),
+) {
     let text = value.line();
     if let Some(line) = text.strip_prefix('!') {
-        return visit_line(line, depth, visitor);
+        let more = more.map_or(UNKNOWN_TEXT.to_owned(), quoted);
+        return visit_line(&format!("{line} {more}"), depth, visitor);
     }
     let script = line::read(&text, depth);
     script.doubt.into_iter().for_each(|why| visitor.doubt(why));
     let mut words = vec![Word::literal("git")];
     words.extend(script.commands.concat());
-    words.extend_from_slice(more);
+    words.extend_from_slice(more.unwrap_or_default());
     visit(&words, depth, visitor);
+}
+
+/// These words as a part of a shell line, in which those that are known stay as they are.
+fn quoted(words: &[Word]) -> String {
+    let quoted = |text: String| format!("'{}'", text.replace('\'', r"'\''"));
+    let words = words.iter();
+    let words = words.map(|word| word.text().map_or_else(|| word.line(), quoted));
+    words.collect::<Vec<_>>().join(" ")
 }

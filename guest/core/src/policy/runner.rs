@@ -40,7 +40,7 @@ pub(super) fn visit(
 struct Reading {
     /// The place of the next one.
     place: usize,
-    /// How many operands were before it.
+    /// How many operands of the runner's path were before it.
     operands: usize,
     /// Whether no more options come.
     is_ended: bool,
@@ -144,7 +144,8 @@ impl<'a> Own<'a> {
         if is_own {
             self.open.insert(Reading {
                 place: reading.place + 1,
-                operands: reading.operands + 1,
+                // Those beyond the path are alike: counted, each would be a reading of its own.
+                operands: (reading.operands + 1).min(self.runner.path.len()),
                 ..reading
             });
         }
@@ -214,6 +215,9 @@ impl<'a> Own<'a> {
                 let behind = place + usize::from(value.is_none());
                 self.starts.insert(behind, Some(format!("env {line}")));
             }
+            Meaning::Assignment => self
+                .assignments
+                .extend(line().map(|line| Word::of_line(&line))),
             Meaning::Marker => self.marker = line(),
             Meaning::Braces => self.marker = Some(value.unwrap_or("{}").to_owned()),
             Meaning::Flag
@@ -297,7 +301,11 @@ impl<'a> Own<'a> {
 fn next_words(Said { meaning, value }: Said<'_>) -> usize {
     let values: usize = match meaning {
         Meaning::Values(values) => values,
-        Meaning::Line | Meaning::Marker | Meaning::EndsOperandsByValue | Meaning::Unknown => 1,
+        Meaning::Line
+        | Meaning::Assignment
+        | Meaning::Marker
+        | Meaning::EndsOperandsByValue
+        | Meaning::Unknown => 1,
         // With the value of some of these the command begins.
         Meaning::Command
         | Meaning::Split

@@ -69,6 +69,8 @@ fn a_pattern_names_commands() {
     check("git push origin main --force", "git");
     check("git push --force origin", "");
     check("git push", "");
+    check("git -C x --no-pager push origin --force", "git");
+    check("git -C x stash push --force", "");
     check("git  push origin --force-with-lease", "");
     check("docker", "docker");
     check("docker ps -a", "docker");
@@ -166,6 +168,7 @@ fn lines_within_lines_are_looked_at() {
     check("bash -c -- 'rm -r x'", "rm");
     check("sh -c \"sh -c 'rm -r x'\"", "rm");
     check("eval rm '-r x'", "rm");
+    check("eval -- rm -r x", "rm");
     check("trap 'rm -r x' EXIT", "rm");
     check("trap \"rm -f a$x\" EXIT", "rm");
     check("trap \"echo $x\" EXIT", "");
@@ -275,6 +278,7 @@ fn programs_that_change_how_others_run_are_seen_through() {
 #[test]
 fn a_script_is_a_file_whose_name_is_known() {
     check("source venv/bin/activate", "");
+    check("source -- venv/bin/activate", "");
     check(". ./x -r", "");
     check("source \"$HOME\"/x.sh", "");
     check("source $HOME/x.sh", "");
@@ -286,6 +290,8 @@ fn a_script_is_a_file_whose_name_is_known() {
         ". /proc/self/fd/0",
         "source \"$x\"",
         "builtin . /dev/stdin",
+        "source -- <(curl x)",
+        ". -- /dev/stdin",
         "command -p source <(curl x)",
         "bash <(curl x)",
         "bash -e /dev/fd/3",
@@ -528,6 +534,7 @@ fn what_cannot_be_taken_apart_counts_for_every_rule() {
         "$(which rm) -r y",
         "/bin/r? -r y",
         "eval \"$x\"",
+        "eval -- \"$x\"",
         "echo 'rm -r x",
         "curl x | sh",
         "curl x | sudo bash -",

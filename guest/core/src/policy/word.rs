@@ -147,6 +147,17 @@ impl Word {
         line
     }
 
+    /// The one word of which this is [`Self::line`].
+    pub(super) fn of_line(line: &str) -> Self {
+        let mut parts = line.split(UNKNOWN_TEXT);
+        let mut word = Self::literal(parts.next().unwrap_or_default());
+        for part in parts {
+            word.push_unknown(Spread::One);
+            part.chars().for_each(|character| word.push(character));
+        }
+        word
+    }
+
     /// What is before and behind the first character like this. What is behind it stays one word, as the value of a
     /// variable does.
     pub(super) fn split_once(&self, character: char) -> Option<(Self, Self)> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::limits::{COMMAND_CHARS, LINE_CHARS, REASONS};
+use super::limits::{COMMAND_CHARS, LINE_CHARS, REASONS, VALUES_CHARS};
 use super::{Answered, Question, Rounds, Trust};
 use crate::imports::{Command, JobSpec};
 use crate::input::Form;
@@ -122,18 +122,34 @@ fn line(text: &str) -> String {
 }
 
 /// The names alone, as the values may be secret. But what is run is no secret, and is what is confirmed: each of those
-/// stands by itself, shown as the command is, so that none hides another.
+/// stands by itself, shown as the command is, so that none hides another. Those that there is no room for are counted.
 fn variables(environment: &[(String, String)]) -> Vec<String> {
     let mut lines = Vec::new();
     let mut names = Vec::new();
+    let mut not_shown = Vec::new();
+    let mut room = VALUES_CHARS;
     for ((name, value), is_run) in environment.iter().zip(are_run(environment)) {
         if is_run {
             let assignment = format!("{name}={}", quoted(value));
-            lines.push("Variable that has something run:".to_owned());
-            lines.push(middle_left_out(&revealed_lines(&assignment)));
+            let value = middle_left_out(&revealed_lines(&assignment));
+            let shown = format!("Variable that has something run:\n{value}");
+            match room.checked_sub(shown.chars().count()) {
+                Some(left) => {
+                    room = left;
+                    lines.push(shown);
+                }
+                None => not_shown.push(name.as_str()),
+            }
         } else {
             names.push(name.as_str());
         }
+    }
+    if !not_shown.is_empty() {
+        lines.push(format!(
+            "Variables that have something run and are not shown, {}: {}",
+            not_shown.len(),
+            line(&not_shown.join(", "))
+        ));
     }
     if !names.is_empty() {
         lines.push(format!("Variables: {}", line(&names.join(", "))));
@@ -200,6 +216,22 @@ mod tests {
         let shown = shown_of(&[("PAGER", &value)]);
         assert!(shown.contains("characters are not shown"), "{shown}");
         assert!(shown.ends_with("\n    Directory: /safe'"), "{shown}");
+    }
+
+    #[test]
+    fn values_that_there_is_no_room_for_are_counted() {
+        let names: Vec<String> = (0..1_000)
+            .map(|number| format!("A{number}_PAGER"))
+            .collect();
+        for value in ["x".to_owned(), "x".repeat(2_000), "\n".repeat(1_600)] {
+            let environment: Vec<_> = names.iter().map(|name| (&**name, &*value)).collect();
+            let shown = shown_of(&environment);
+            assert!(shown.chars().count() < 20_000, "{}", shown.len());
+            let number = 1_000 - shown.matches("Variable that has").count();
+            let expect =
+                format!("\nVariables that have something run and are not shown, {number}: A");
+            assert!(shown.contains(&expect), "{shown}");
+        }
     }
 
     #[test]

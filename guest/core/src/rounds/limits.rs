@@ -4,6 +4,10 @@
 /// screen. Of what is longer the beginning and the end are.
 pub(super) const COMMAND_CHARS: usize = 1_600;
 
+/// How much of all such values together is shown, in characters: some screens, which is more than anybody sets for one
+/// command.
+pub(super) const VALUES_CHARS: usize = 16_000;
+
 /// How many reasons are shown: a command that cannot be taken apart has as many as there are rules, and nobody would read
 /// them.
 pub(super) const REASONS: usize = 3;

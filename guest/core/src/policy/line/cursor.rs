@@ -7,6 +7,8 @@ use crate::policy::limits::AHEAD_CHARS;
 pub(super) struct Cursor {
     characters: Vec<char>,
     place: usize,
+    /// How many characters were looked at for an end of arithmetic where there is none.
+    in_vain: usize,
 }
 
 impl Cursor {
@@ -15,6 +17,7 @@ impl Cursor {
         Self {
             characters: text.chars().collect(),
             place: 0,
+            in_vain: 0,
         }
     }
 
@@ -39,10 +42,21 @@ impl Cursor {
     }
 
     /// What stands between the `(` that comes next and the `))` that closes it and the one before it, all of which is
-    /// read; `None`, and nothing is read, where there is no such thing: then these are groups.
+    /// read; `None`, and nothing is read, where there is no such thing: then these are groups. After too many looks in
+    /// vain all is taken for read instead, so that the group is not closed: each may go as far as the text does.
     pub(super) fn arithmetic(&mut self) -> Option<String> {
         let inside = self.characters[self.place..].strip_prefix(&['('])?;
-        let end = end_of_arithmetic(inside)?;
+        if self.in_vain > self.characters.len() {
+            self.place = self.characters.len();
+            return None;
+        }
+        let end = match end_of_arithmetic(inside) {
+            Ok(end) => end,
+            Err(looked_at) => {
+                self.in_vain += looked_at;
+                return None;
+            }
+        };
         let text = inside[..end].iter().collect();
         self.place += end + 3;
         Some(text)
@@ -64,7 +78,10 @@ impl Cursor {
 }
 
 /// Where the `))` is that closes what is open before these characters. What is quoted closes nothing.
-fn end_of_arithmetic(characters: &[char]) -> Option<usize> {
+///
+/// # Errors
+/// Where there is none: how many characters it took to see that.
+fn end_of_arithmetic(characters: &[char]) -> Result<usize, usize> {
     let mut open = 0;
     let mut place = 0;
     while let Some(character) = characters.get(place) {
@@ -75,16 +92,18 @@ fn end_of_arithmetic(characters: &[char]) -> Option<usize> {
             '\'' | '"' | '`' => {
                 let rest = &characters[place + 1..];
                 let end = rest.iter().position(|it| it == character);
+                let end = end.unwrap_or(rest.len());
                 #[cfg(test)]
-                crate::policy::steps::add(end.unwrap_or(rest.len()));
-                place += 1 + end?;
+                crate::policy::steps::add(end);
+                place += 1 + end;
             }
             '(' => open += 1,
-            ')' if open == 0 => return (characters.get(place + 1) == Some(&')')).then_some(place),
+            ')' if open == 0 && characters.get(place + 1) == Some(&')') => return Ok(place),
+            ')' if open == 0 => return Err(place),
             ')' => open -= 1,
             _ => {}
         }
         place += 1;
     }
-    None
+    Err(characters.len())
 }

@@ -13,6 +13,8 @@ pub(in crate::policy) enum Meaning {
     Command,
     /// Its value is split into arguments of the program, which stand in its place.
     Split,
+    /// Its value is an assignment of a variable that the command gets.
+    Assignment,
     /// A shell is run where no command is given.
     Shell,
     /// No command is run.
@@ -110,7 +112,7 @@ impl Options {
 
 /// The name in a word of [`Options`], and what that option means.
 fn meaning(word: &'static str) -> (&'static str, Meaning) {
-    let name = word.trim_end_matches(['?', '=', '!', '>', '^', '$', '~', '%', '&', '@', ':']);
+    let name = word.trim_end_matches(['?', '=', '!', '>', '^', '$', '~', '%', '&', '@', ':', '+']);
     let meaning = match &word[name.len()..] {
         "?" => Meaning::Values(0),
         "=" => Meaning::Values(1),
@@ -119,6 +121,7 @@ fn meaning(word: &'static str) -> (&'static str, Meaning) {
         "!" => Meaning::Line,
         ">" => Meaning::Command,
         "^" => Meaning::Split,
+        "+" => Meaning::Assignment,
         "$" => Meaning::Shell,
         "~" => Meaning::Nothing,
         "%" => Meaning::Marker,

@@ -101,14 +101,14 @@ const GIT_REMOTE_WORDS: &[&str] = &[
 const SU: &str = "-c! -Ggsw= -flmpP -hV~ --command! --session-command! --group= --shell= --supp-group= \
         --whitelist-environment= --login --preserve-environment --pty --help~ --version~";
 
-const SYSTEMD: &str = "-CEHMpu= -dGPqrtv -S$ --shell$ --background= --capsule= --description= --gid= --host= \
-        --machine= --nice= --property= --service-type= --setenv= --slice= --uid= --unit= --working-directory= \
+const SYSTEMD: &str = "-CHMpu= -E+ -dGPqrtv -S$ --shell$ --background= --capsule= --description= --gid= --host= \
+        --machine= --nice= --property= --service-type= --setenv+ --slice= --uid= --unit= --working-directory= \
         --on-active= --on-boot= --on-startup= --on-unit-active= --on-unit-inactive= --on-calendar= \
         --path-property= --socket-property= --timer-property= --user --system --scope --pipe --pty \
         --wait --collect --quiet --no-block --no-ask-password --remain-after-exit --same-dir \
         --send-sighup --slice-inherit --on-clock-change --on-timezone-change --expand-environment=";
 
-const TMUX_WINDOW_OPTIONS: &str = "-LTceFnt= -2CDNPabdkluv";
+const TMUX_WINDOW_OPTIONS: &str = "-LTcFnt= -e+ -2CDNPabdkluv";
 
 const TMUX_WINDOW_WORDS: &[&str] = &[
     "new-w|indow",
@@ -119,7 +119,7 @@ const TMUX_WINDOW_WORDS: &[&str] = &[
     "respawnw",
 ];
 
-const TMUX_SPLIT_OPTIONS: &str = "-LTceFltp= -2CDINPZbdhuv";
+const TMUX_SPLIT_OPTIONS: &str = "-LTcFltp= -e+ -2CDINPZbdhuv";
 
 const TMUX_SPLIT_WORDS: &[&str] = &["sp|lit-window", "splitw"];
 
@@ -174,9 +174,9 @@ const SETARCH: &str = "-BFILRSTXZv3: -hV~ --32bit: --fdpic-funcptrs: --short-ino
 #[rustfmt::skip]
 const RUNNERS: &[Runner] = &[
     runner("arch-chroot", "-u= -Nr -h~ --help~").path(&[ANY]).or_shell().takes_one(),
-    runner("backburner", "-hV~ --data-dir= --config= --label= --cwd= --env= --key= --ttl= --timeout= --stdin --detach \
+    runner("backburner", "-hV~ --data-dir= --config= --label= --cwd= --env+ --key= --ttl= --timeout= --stdin --detach \
         --quiet --json --help~ --version~").path(&[&["run"]]).takes_one(),
-    runner("builtin catchsegv coproc eatmydata nohup toybox busybox", ""),
+    runner("builtin catchsegv coproc eatmydata nohup gnohup toybox busybox", ""),
     runner("bun", "").path(&[&["x"]]).takes_one(),
     runner("bundle", "").path(&[&["exec"]]).takes_one(),
     runner("bunx", "-p= --package= --bun --silent --verbose"),
@@ -192,7 +192,7 @@ const RUNNERS: &[Runner] = &[
     runner("choom", "-n= -p~ --adjust= --pid~"),
     runner("chpst", "-ubeUnlLmdopfcrt/= -P012vV"),
     runner("chronic", "-ev"),
-    runner("chroot", "--groups= --userspec= --skip-chdir --help~ --version~").path(&[ANY]).or_shell().takes_one(),
+    runner("chroot gchroot", "--groups= --userspec= --skip-chdir --help~ --version~").path(&[ANY]).or_shell().takes_one(),
     runner("chrt", "-TPD= -p~ -abdefimoRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ \
         --all-tasks --batch --deadline --ext --fifo --idle --other --reset-on-fork --rr --verbose").path(&[ANY])
         .takes_one(),
@@ -210,13 +210,13 @@ const RUNNERS: &[Runner] = &[
     runner("doas", "-s$ -aCu= -Ln"),
     runner("dumb-init", "-r= -cv --rewrite= --single-child --verbose"),
     runner("entr", "-acdnprsxz"),
-    runner("env", "-S^ --split-string^ -CLPUau= -i0v --argv0= --chdir= --unset= --block-signal --debug \
+    runner("env genv", "-S^ --split-string^ -CLPUau= -i0v --argv0= --chdir= --unset= --block-signal --debug \
         --default-signal --ignore-environment --ignore-signal --list-signal-handling --null"),
     runner("exec", "-a= -cl"),
     runner("fakeroot", "-bfils= -u -hv~ --faked= --fd-base= --lib= --unknown-is-real --help~ --version~").or_shell(),
     runner("faketime", "-fm --exclude-monotonic").path(&[ANY]),
     runner("fd fdfind", "-xX> --exec> --exec-batch> -dEetcSjoC= -* --*").behind(&[]).puts_in().is_list().takes_one(),
-    runner("find", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
+    runner("find gfind", "-* --*").behind(&["-exec", "-execdir", "-ok", "-okdir"]).puts_in().is_list(),
     runner("firejail", "-?h~ --* --help~ --list~ --tree~ --version~").or_shell(),
     runner("flock", "-c! -Ew= -Fenosux --command! --conflict-exit-code= --timeout= --wait= --close \
         --exclusive --fcntl --nb --no-fork --nonblock --shared --unlock --verbose").path(&[ANY]).takes_one(),
@@ -244,7 +244,7 @@ const RUNNERS: &[Runner] = &[
     runner("mise", "-c! --command! -Cj= --cd= --jobs=").path(&[&["exec", "x"]]).behind(&["--"]).takes_one(),
     runner("mispipe", "").form(Form::Lines),
     runner("newgrp", "-c! -l -hV~ --command! --help~ --version~").path(&[ANY]).or_shell().takes_one(),
-    runner("nice", "-n= -0123456789 --adjustment="),
+    runner("nice gnice", "-n= -0123456789 --adjustment="),
     runner("niceload", "-p~ --pid~ --prg~ --sensor! -ILMflnst= -BHNSqv --factor= --io= --load= --mem= --nice= \
         --recheck= --suspend= --battery --hard --noswap --quiet --soft --verbose --help~ --version~"),
     runner("nix", NIX).path(&[&["develop", "env", "shell"]]).behind(&["-c", "--command"]).takes_one(),
@@ -286,7 +286,7 @@ const RUNNERS: &[Runner] = &[
     runner("rlwrap", "-CDFHMOPQSbefglqstwz= -admp? -AENRTXUWcGhIinorv"),
     runner("rsync", "-e! --rsh! -BfMT@= -* --*").behind(&[]).adds(HOST_AND_COMMAND).takes_one(),
     runner("run0", "-Dgu= --background= --chdir= --description= --group= --host= --machine= --nice= \
-        --property= --setenv= --slice= --unit= --user= --pipe --pty --no-ask-password --slice-inherit \
+        --property= --setenv+ --slice= --unit= --user= --pipe --pty --no-ask-password --slice-inherit \
         --help~ --version~").or_shell(),
     runner("runcon", "-c: -rtlu@ --role@ --type@ --user@ --range@ --compute:").path(&[ANY]).takes_one(),
     runner("runuser", "-u@ --user@ -c! -Ggsw= -flmpPT -hV~ --command! --session-command! --group= --shell= \
@@ -316,9 +316,9 @@ const RUNNERS: &[Runner] = &[
         --signal= --name= --pidfile= --chuid= --chroot= --chdir= --nicelevel= --procsched= --iosched= \
         --umask= --retry= --output= --ppid= --pid= --start --stop --status --background --make-pidfile \
         --oknodo --quiet --test --verbose --no-close --notify-await --remove-pidfile").behind(&[]),
-    runner("stdbuf", "-eio= --error= --input= --output="),
-    runner("strace", "-aeEIOopPsSuUXb= -ACDFNTVYZcdfhiknqrtvwxyz --attach= --columns= --const-print-style= \
-        --env= --output= --trace= --signal= --status= --string-limit= --summary-columns= --summary-sort-by= \
+    runner("stdbuf gstdbuf", "-eio= --error= --input= --output="),
+    runner("strace", "-aeIOopPsSuUXb= -E+ -ACDFNTVYZcdfhiknqrtvwxyz --attach= --columns= --const-print-style= \
+        --env+ --output= --trace= --signal= --status= --string-limit= --summary-columns= --summary-sort-by= \
         --trace-path= --user= --detach-on= --inject= --fault= --kvm= --raw= --read= --write= --abbrev= \
         --verbose= --follow-forks --summary --summary-only --summary-wall-clock --output-separately --quiet \
         --debug --stack-traces --syscall-number --relative-timestamps --absolute-timestamps --timestamps \
@@ -333,14 +333,14 @@ const RUNNERS: &[Runner] = &[
     runner("systemd-inhibit", "--what= --who= --why= --mode= --list~ --no-ask-password --no-pager --no-legend"),
     runner("systemd-run", SYSTEMD),
     runner("taskset", "-p~ -ac --pid~ --all-tasks --cpu-list").path(&[ANY]).takes_one(),
-    runner("time", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
-    runner("timeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
+    runner("time gtime", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
+    runner("timeout gtimeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
     runner("tini", "-ep= -ghlsvw"),
     runner("tmux", "-c! -LSTf= -2CDNluv").path(&[NO_OPERAND]).takes_one(),
-    runner("tmux", "-LSTcefFnstxy= -2ACDENPXdluv").path(&[&["new", "new-s|ession"]]).is_list().takes_one(),
+    runner("tmux", "-LSTcfFnstxy= -e+ -2ACDENPXdluv").path(&[&["new", "new-s|ession"]]).is_list().takes_one(),
     runner("tmux", TMUX_WINDOW_OPTIONS).path(&[TMUX_WINDOW_WORDS]).is_list().takes_one(),
     runner("tmux", TMUX_SPLIT_OPTIONS).path(&[TMUX_SPLIT_WORDS]).is_list().takes_one(),
-    runner("tmux", "-LSTbcdehstwxy= -2BCDEkNuv").path(&[&["popup", "display-po|pup"]]).is_list().takes_one(),
+    runner("tmux", "-LSTbcdhstwxy= -e+ -2BCDEkNuv").path(&[&["popup", "display-po|pup"]]).is_list().takes_one(),
     runner("tmux", TMUX_RUN_OPTIONS).path(&[TMUX_RUN_WORDS]).form(Form::LinesOrSubcommands).is_list().takes_one(),
     runner("tmux", TMUX_SEND_OPTIONS).path(&[TMUX_SEND_WORDS]).form(Form::Typed).is_list().takes_one(),
     runner("tmux", TMUX_ASK_OPTIONS).path(&[TMUX_ASK_WORDS]).form(Form::Subcommand).is_list().takes_one(),
@@ -364,13 +364,13 @@ const RUNNERS: &[Runner] = &[
     runner("valgrind", "-dhqv --*"),
     runner("watch", "-nqs= -d? -bcegprtwx --interval= --equexit= --differences --beep --color --no-color --errexit \
         --chgexit --precise --no-rerun --no-title --no-wrap --exec").form(Form::Joined),
-    runner("watchexec", "-CEFWdefijosw= -1NVchnpqrv --exts= --watch= --watch-non-recursive= --filter= \
-        --ignore= --debounce= --delay-run= --env= --map-signal= --on-busy-update= --project-origin= --shell= \
+    runner("watchexec", "-CFWdefijosw= -E+ -1NVchnpqrv --exts= --watch= --watch-non-recursive= --filter= \
+        --ignore= --debounce= --delay-run= --env+ --map-signal= --on-busy-update= --project-origin= --shell= \
         --signal= --stop-signal= --stop-timeout= --workdir= --filter-file= --ignore-file= --clear --restart \
         --postpone --notify --quiet --no-vcs-ignore --no-project-ignore --no-global-ignore \
         --no-default-ignore --no-discover-ignore --print-events --only-emit-events --verbose").form(Form::Joined),
     // Also with the options of the BSDs.
-    runner("xargs", "-IJ% -i& --replace& -ELPRSadns= -el? -0oprtx --arg-file= --delimiter= --max-args= --max-chars= \
+    runner("xargs gxargs", "-IJ% -i& --replace& -ELPRSadns= -el? -0oprtx --arg-file= --delimiter= --max-args= --max-chars= \
         --max-procs= --process-slot-var= --eof --exit --interactive --max-lines --no-run-if-empty --null --open-tty \
         --show-limits --verbose").reads(),
     runner("xvfb-run", "-efnpsw= -ahl --auth-file= --error-file= --server-args= --server-num= --wait= \

@@ -227,6 +227,11 @@ fn a_long_chain_of_runners_is_read_in_time() {
         ("tmux ", "send \"a'\" "),
         ("hyperfine ", "ls --runs 1 "),
         ("rsync ", "-e ssh "),
+        ("start-stop-daemon ", "-Z a "),
+        ("scp ", "--x a "),
+        ("nix develop ", "-Z a "),
+        ("mise exec ", "-Z a "),
+        ("nice script ", "-Z a "),
     ] {
         grow_with_length(part, 1_500, |times| {
             let line = format!("rm -r x; {first}{}", part.repeat(times));
@@ -237,6 +242,10 @@ fn a_long_chain_of_runners_is_read_in_time() {
 
 /// Every one of them runs docker, whatever stands between.
 const HIDDEN: &[&str] = &[
+    "gtimeout 5 genv A=b gnice -n 5 gnohup docker ps",
+    "gtime -p gstdbuf -oL gchroot /x docker ps",
+    "gfind . -exec docker ps \\; | gxargs ls",
+    "ls | gxargs docker ps",
     "perf record -g docker ps",
     "perf record -F 99 -ag docker ps",
     "perf stat -d docker ps",

@@ -97,6 +97,8 @@ const NOTHING_SET: &[&str] = &[
     "HAS_PAGER=$x BUILD_EDITOR=ON ENABLE_EDITOR=$x USE_PAGER=$x WITH_PAGER=$x make",
     "TEXTEDITOR=$x y",
     "local x=PS4",
+    "systemd-run -E PAGER -E A=\"$x\" --setenv=B=docker ls",
+    "strace -E PAGER=less -E LD_PRELOAD_X=\"$x\" ls",
     "for x in LD_PRELOAD PATH; do echo $x; done",
     "export GIT_CONFIG_KEY_0=\"http.$x.extraHeader\" GIT_CONFIG_VALUE_0=\"$y\"",
 ];
@@ -143,6 +145,16 @@ fn what_is_set_for_a_command_is_looked_at() {
         "doas PAGER='docker ps' man x",
         "env -u A -- PAGER='docker ps' man x",
         "env -S'PAGER=docker man' x",
+        "systemd-run -E PAGER=docker man x",
+        "systemd-run -tEPAGER='docker ps' man x",
+        "systemd-run --setenv=PAGER='docker ps' man x",
+        "run0 --setenv GIT_ASKPASS=docker git x",
+        "strace -f -E PAGER=docker man x",
+        "strace --env=PAGER=docker man x",
+        "watchexec -E PAGER=docker man x",
+        "backburner run --env PAGER=docker -- man x",
+        "tmux new -e PAGER=docker man x",
+        "tmux popup -e PAGER=docker man x",
         "timeout 5 env MANPAGER='docker ps' man x",
         "local -x HGEDITOR='docker ps'",
         "declare -gx PAGER='docker ps'",
@@ -156,6 +168,9 @@ fn what_is_set_for_a_command_is_looked_at() {
     }
     for line in [
         "export GIT_CONFIG_KEY_0=core.pager; export GIT_CONFIG_VALUE_0=docker",
+        "run0 --setenv=GIT_ASKPASS=\"$x\" ls",
+        "systemd-run --setenv=PAGER=\"$x\" ls",
+        "systemd-run -E BASH_ENV=x ls",
         "GIT_CONFIG_KEY_0=\"$k\" GIT_CONFIG_VALUE_0=\"$v\" git log",
         "declare -n x=PS4",
         "local -n x=PS4",
@@ -360,7 +375,17 @@ fn what_git_is_given_to_run_is_looked_at() {
     check("git -c alias.y='push --force' y", "git");
     check("git -c alias.p=push p --force", "git");
     check("git -c alias.p=push other --force", "");
+    check("git -c alias.P=push p --force", "git");
+    check("git -c alias.p=push -c alias.p=log p --force", "");
+}
+
+#[test]
+fn what_git_is_given_to_run_in_other_ways_is_looked_at() {
     for line in [
+        "git config -t path core.pager 'docker ps'",
+        "git -c alias.x='!sudo' x docker ps",
+        "git -c alias.x='!sh -c' x 'docker ps'",
+        "git -c alias.x='!cd a; sudo' x -n docker \"don't\"",
         "git config --file f --add core.pager 'docker ps'",
         "git config mergetool.x.path docker",
         "git -C dir --git-dir d -c core.pager=docker log",
@@ -385,6 +410,8 @@ fn what_git_is_given_to_run_is_looked_at() {
         "git submodule foreach \"$x\"",
         "git rebase -x \"$x\"",
         "git -c \"core.$x=less\" log",
+        "git config alias.x '!sudo'",
+        "git -c alias.x='!sudo' x \"$y\"",
     ] {
         check(line, "all");
     }
@@ -423,6 +450,8 @@ const NO_SETTINGS: &[&str] = &[
     "GIT_SSH_COMMAND=\"ssh -i ~/.ssh/key\" git fetch",
     "git config --global credential.helper '!gh auth git-credential'",
     "git config --global core.pager ''",
+    "git -c alias.x='!echo' x docker ';' docker",
+    "git -c alias.x='!sudo' y docker",
     "git fetch -u x",
     "git push -u origin main",
     "git clone -c \"user.name=$x\" y",
@@ -488,6 +517,12 @@ fn many_variables_and_settings_are_looked_at_in_time() {
     ] {
         grow_with_length(part, 500, |times| {
             let line = format!("{first}{}", part.repeat(times));
+            policy.concern(&Command::Shell(line), &[]);
+        });
+    }
+    for setting in ["-c alias.a=x ", "-c alias.a='!x' "] {
+        grow_with_length(setting, 500, |times| {
+            let line = format!("git {}a {}", setting.repeat(times), "b ".repeat(times));
             policy.concern(&Command::Shell(line), &[]);
         });
     }
