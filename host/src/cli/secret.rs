@@ -102,12 +102,14 @@ impl Secret {
              gone on"
         );
         for _ in 0..TAKEN_LOOKS {
-            let now = self.job.hidden_prompt().ok().flatten();
-            if now.is_none_or(|now| now.key != self.prompt.key) {
+            // What cannot be looked at is looked at again.
+            let now = self.job.hidden_prompt();
+            if now.is_ok_and(|now| now.is_none_or(|now| now.key != self.prompt.key)) {
                 let typed = self.job.take_typed(&self.prompt.key);
                 anyhow::ensure!(
                     typed.context("it was sent, and whether it was typed cannot be looked at")?,
-                    "it was sent, and was not typed: the command did not wait for it any more; look at the task"
+                    "it was sent, and is not known to have been typed: it seems that the command did not wait for it any \
+                     more; look at the task"
                 );
                 terminal::say("it was sent, and the question is not open any more");
                 return Ok(exit_code::SUCCESS);

@@ -219,17 +219,6 @@ pub(crate) const ANSWER_LOOKS: usize = 4;
 /// supervisor may do nothing else meanwhile.
 pub(crate) const ANSWER_PAUSE: Duration = Duration::from_millis(10);
 
-/// How many times it is looked whether the system has taken a secret that was typed, before the terminal is left as one that
-/// shows nothing: a tenth of a second, in which a supervisor does nothing else.
-pub(crate) const TAKEN_LOOKS: usize = 100;
-
-/// Behind how much that nobody has read it may be looked at all: half of what Linux takes at once. Behind more, what was
-/// typed earlier may still come in between.
-pub(crate) const UNREAD_BYTES: u64 = 2048;
-
-/// The pause between two of these looks: it takes microseconds, more where the processor is given to others.
-pub(crate) const TAKEN_PAUSE: Duration = Duration::from_millis(1);
-
 /// How much of what was written to a terminal is kept to find a prompt in it: some screen lines with colours.
 pub(crate) const TAIL_BYTES: usize = 4096;
 

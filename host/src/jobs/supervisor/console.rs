@@ -166,17 +166,22 @@ impl Console {
             Some(Entered::Line(line)) if wait.is_hidden() => self.terminal.type_secret(&line),
             Some(Entered::Line(line)) => self.terminal.type_line(&line),
             Some(Entered::End) => self.terminal.type_end(),
-            None => Typed::NotAll,
+            None => Typed::Nothing,
         };
-        if typed == Typed::All {
-            self.tail.answered(match wait.manner {
-                Manner::Lines if is_line => Echo::Line,
-                _ => Echo::None,
-            });
-            self.was_declined = !is_line;
-            if wait.is_hidden() {
-                asker.leave_typed();
+        match typed {
+            Typed::All => {
+                self.tail.answered(match wait.manner {
+                    Manner::Lines if is_line => Echo::Line,
+                    _ => Echo::None,
+                });
+                self.was_declined = !is_line;
+                if wait.is_hidden() {
+                    asker.leave_typed();
+                }
             }
+            // Another answer would stand behind what is there, so nothing is asked before something is written.
+            Typed::Part => self.tail.answered(Echo::None),
+            Typed::Nothing => {}
         }
         self.lookout.hear(News::Answered, now_ms);
     }

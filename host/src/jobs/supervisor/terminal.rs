@@ -8,13 +8,13 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::{Errno, ioctl_fionread};
+use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr, tcsetwinsize,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, Winsize, tcgetattr, tcsetattr,
+    tcsetwinsize,
 };
 
-use super::super::limits::{TAKEN_LOOKS, TAKEN_PAUSE, UNREAD_BYTES};
 use super::super::processes::Device;
 
 /// The size that programs are told: wide enough that a prompt is in one line.
@@ -41,8 +41,10 @@ pub(super) enum Manner {
 pub(super) enum Typed {
     /// All of it, which answers what the job waits for.
     All,
-    /// Nothing, or a part.
-    NotAll,
+    /// A part, which is still there to be read.
+    Part,
+    /// Nothing.
+    Nothing,
 }
 
 /// A terminal.
@@ -111,66 +113,56 @@ impl Terminal {
         }
     }
 
-    /// Types a line, with Enter behind it. A control character in it is typed as a blank: it is nothing that a person is
-    /// asked for, and the terminal would act on it.
+    /// Types a line, with Enter behind it, but for a single key where the program takes keys: it needs no Enter, which what
+    /// asks next would take. A control character in it is typed as a blank: it is nothing that a person is asked for, and
+    /// the terminal would act on it.
     pub(super) fn type_line(&self, line: &str) -> Typed {
-        let blank = |it: char| if it.is_control() { ' ' } else { it };
-        let mut text: String = line.chars().map(blank).collect();
-        text.push(match self.manner() {
-            Manner::Keys => '\r',
-            Manner::Lines | Manner::HiddenLines => '\n',
-        });
-        self.write(text.as_bytes())
+        let enter = match self.manner() {
+            Manner::Keys if line.chars().count() == 1 => "",
+            Manner::Keys => "\r",
+            Manner::Lines | Manner::HiddenLines => "\n",
+        };
+        self.write(format!("{}{enter}", typeable(line)).as_bytes())
     }
 
     /// Types a line of which no terminal shows more than its end, in whatever manner: its echo would be in the job's output.
     /// Where that cannot be had, it is not typed. A program that takes keys may still show them by itself.
     pub(super) fn type_secret(&self, line: &str) -> Typed {
-        let (Ok(before), Ok(unread)) = (tcgetattr(&self.theirs), ioctl_fionread(&self.theirs))
-        else {
-            return Typed::NotAll;
+        let Ok(before) = tcgetattr(&self.theirs) else {
+            return Typed::Nothing;
         };
+        if !before.local_modes.contains(LocalModes::ECHO) {
+            return self.type_line(line);
+        }
         let mut hidden = before.clone();
         hidden.local_modes -= LocalModes::ECHO;
         hidden.local_modes |= LocalModes::ECHONL;
-        let is_shown = before.local_modes.contains(LocalModes::ECHO);
-        if is_shown && tcsetattr(&self.theirs, OptionalActions::Now, &hidden).is_err() {
-            return Typed::NotAll;
+        let is_held = self.manner() == Manner::Lines && self.has_taken_all();
+        let set = |settings: &Termios| tcsetattr(&self.theirs, OptionalActions::Now, settings);
+        if set(&hidden).is_err() {
+            return Typed::Nothing;
         }
-        let typed = self.type_line(line);
-        // Enter is one byte more.
-        let added = line.len() as u64 + 1;
-        // Where that is not seen, nothing is shown from now on. What the program has set meanwhile stays.
-        if is_shown
-            && typed == Typed::All
-            && self.takes(unread, added)
-            && let Ok(now) = tcgetattr(&self.theirs)
-            && now.local_modes == hidden.local_modes
-        {
-            let _stays = tcsetattr(&self.theirs, OptionalActions::Now, &before);
+        if !is_held {
+            // The program may read at once, and set what it likes. So it stays as it is from now on, and what is typed later
+            // counts as secret until the program says otherwise.
+            return self.type_line(line);
         }
-        typed
+        // No program is woken by less than a whole line, so all is as it was when Enter comes.
+        let typed = self.write(typeable(line).as_bytes());
+        if self.has_taken_all() {
+            let _stays = set(&before);
+        }
+        match typed {
+            Typed::All => self.write(b"\n"),
+            less => less,
+        }
     }
 
-    /// Whether the system has taken what was typed: it does so later, and shows it by what is set then. That adds so much to
-    /// what was still to be read.
-    fn takes(&self, mut unread: u64, added: u64) -> bool {
-        for _ in 0..TAKEN_LOOKS {
-            // Who asks for what can be read, and finds nothing, has made the system take everything.
-            let mut end = [PollFd::new(&self.theirs, PollFlags::IN)];
-            if poll(&mut end, Some(&Timespec::default())) == Ok(0) {
-                return true;
-            }
-            match ioctl_fionread(&self.theirs) {
-                Ok(now) if now > UNREAD_BYTES => return false,
-                Ok(now) if now >= unread + added => return true,
-                // The program reads.
-                Ok(now) => unread = unread.min(now),
-                Err(_) => return false,
-            }
-            std::thread::sleep(TAKEN_PAUSE);
-        }
-        false
+    /// Whether the system has taken all that was typed, and there is nothing to read. It takes what was typed later, but who
+    /// asks for what can be read, and finds nothing, has made it take everything.
+    fn has_taken_all(&self) -> bool {
+        let mut end = [PollFd::new(&self.theirs, PollFlags::IN)];
+        poll(&mut end, Some(&Timespec::default())) == Ok(0)
     }
 
     /// Types what stands for the end of the file.
@@ -187,16 +179,23 @@ impl Terminal {
 
     /// Writes all of it now: what the terminal does not take at once is not typed later, when the job may wait for something
     /// else. It takes far more than a line where somebody waits for one.
-    fn write(&self, mut text: &[u8]) -> Typed {
-        while !text.is_empty() {
-            match rustix::io::write(&self.ours, text) {
-                Ok(taken) => text = &text[taken..],
+    fn write(&self, text: &[u8]) -> Typed {
+        let mut taken = 0;
+        while taken < text.len() {
+            match rustix::io::write(&self.ours, &text[taken..]) {
+                Ok(more) => taken += more,
                 Err(Errno::INTR) => {}
-                Err(_) => return Typed::NotAll,
+                Err(_) if taken == 0 => return Typed::Nothing,
+                Err(_) => return Typed::Part,
             }
         }
         Typed::All
     }
+}
+
+/// What is typed for a line.
+fn typeable(line: &str) -> String {
+    line.replace(char::is_control, " ")
 }
 
 /// Opens the end for the command. Without becoming the supervisor's own: then it could be nobody else's.
@@ -232,14 +231,16 @@ pub(super) fn fill(terminal: &Terminal) {
     while refusals < 50 {
         match terminal.write(&[b'x', b'\n'].repeat(1 << 12)) {
             Typed::All => refusals = 0,
-            Typed::NotAll => refusals += 1,
+            Typed::Part | Typed::Nothing => refusals += 1,
         }
-        std::thread::sleep(TAKEN_PAUSE);
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::io::ioctl_fionread;
+
     use super::*;
 
     #[test]
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_shown_in_no_manner_and_the_manner_stays() {
+    fn a_secret_is_shown_in_no_manner() {
         for off in [LocalModes::empty(), LocalModes::ECHO, LocalModes::ICANON] {
             for unread in ["", "early\n", "early\nand earlier\n"] {
                 check(off, unread);
@@ -277,14 +278,18 @@ mod tests {
         tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
         let wanted = format!("{unread}hunter2\n");
         for _ in 0..100 {
+            tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
             let mut bytes = [0; 64];
             assert_eq!(terminal.write(unread.as_bytes()), Typed::All);
             while ioctl_fionread(&end) != Ok(unread.len() as u64) {
                 std::thread::yield_now();
             }
             assert_eq!(terminal.type_secret("hunter2"), Typed::All);
-            let now = tcgetattr(&end).expect("it is a terminal");
-            assert_eq!(now.local_modes, settings.local_modes, "{off:?} {unread:?}");
+            if unread.is_empty() && off != LocalModes::ICANON {
+                // No program could have read anything by then.
+                let now = tcgetattr(&end).expect("it is a terminal");
+                assert_eq!(now.local_modes, settings.local_modes, "{off:?}");
+            }
             let mut taken = Vec::new();
             while taken.len() < wanted.len() {
                 let length = rustix::io::read(&end, &mut bytes).expect("there is a line");
@@ -305,7 +310,7 @@ mod tests {
         // More than a program finds to read, and less than can be typed.
         let unread = "x\n".repeat(3_000);
         assert_eq!(terminal.write(unread.as_bytes()), Typed::All);
-        while ioctl_fionread(&end).is_ok_and(|it| it <= UNREAD_BYTES) {
+        while ioctl_fionread(&end).is_ok_and(|it| it <= 2048) {
             std::thread::yield_now();
         }
         assert_eq!(terminal.type_secret("hunter2"), Typed::All);
@@ -322,13 +327,56 @@ mod tests {
         assert!(!shown.contains('2'), "{:?}", shown.replace("x\r\n", ""));
     }
 
+    /// Programs ask for a second secret as soon as they have the first one, and put back what they found.
+    #[test]
+    fn what_a_program_sets_when_it_has_read_a_secret_stays() {
+        for _ in 0..200 {
+            let terminal = Terminal::open().expect("the system has terminals");
+            let end = terminal.command_end().expect("there is room");
+            let program = std::thread::spawn(move || {
+                let read = rustix::io::read(&end, &mut [0; 64]).expect("there is a line");
+                let found = tcgetattr(&end).expect("it is a terminal");
+                let mut hidden = found.clone();
+                hidden.local_modes -= LocalModes::ECHO;
+                tcsetattr(&end, OptionalActions::Flush, &hidden).expect("it is a terminal");
+                (read, found)
+            });
+            assert_eq!(terminal.type_secret("hunter2"), Typed::All);
+            let (read, found) = program.join().expect("it ends");
+            assert_eq!(read, "hunter2\n".len());
+            assert!(
+                found.local_modes.contains(LocalModes::ECHO),
+                "it is shown later"
+            );
+            assert_eq!(terminal.manner(), Manner::HiddenLines);
+        }
+    }
+
     #[test]
     fn what_the_terminal_does_not_take_is_not_typed() {
         let terminal = Terminal::open().expect("the system has terminals");
         fill(&terminal);
-        assert_eq!(terminal.type_line("yes"), Typed::NotAll);
-        assert_eq!(terminal.type_secret("hunter2"), Typed::NotAll);
-        assert_eq!(terminal.type_end(), Typed::NotAll);
+        assert_eq!(terminal.type_line("yes"), Typed::Nothing);
+        assert_eq!(terminal.type_secret("hunter2"), Typed::Nothing);
+        assert_eq!(terminal.type_end(), Typed::Nothing);
+    }
+
+    #[test]
+    fn a_key_is_typed_alone_and_more_with_enter() {
+        let terminal = Terminal::open().expect("the system has terminals");
+        let end = terminal.command_end().expect("there is room");
+        let mut settings = tcgetattr(&end).expect("it is a terminal");
+        settings.local_modes -= LocalModes::ICANON;
+        tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
+        let mut taken = [0; 64];
+        for (line, typed) in [("ä", "ä"), ("yes", "yes\n"), ("", "\n")] {
+            terminal.type_line(line);
+            while ioctl_fionread(&end) != Ok(typed.len() as u64) {
+                std::thread::yield_now();
+            }
+            let length = rustix::io::read(&end, &mut taken).expect("there is something");
+            assert_eq!(&taken[..length], typed.as_bytes());
+        }
     }
 
     #[test]
