@@ -252,7 +252,7 @@ mod tests {
     }
 
     /// What is told of a task that asks this.
-    fn told(asked: Value) -> Option<String> {
+    fn told(asked: &Value) -> Option<String> {
         let task = json!({ "inputRequests": asked }).to_string();
         let task: &RawValue = serde_json::from_str(&task).expect("it is JSON");
         details(&parse(task).expect("it can be read"))
@@ -263,9 +263,9 @@ mod tests {
         let page = json!({"params": {"message": "m", "url": "https://example.org/"}});
         let form = json!({"params": {"message": "n"}});
         let open = "open this page: https://example.org/";
-        assert_eq!(told(json!({ "a": page })).as_deref(), Some(open));
-        assert_eq!(told(json!({ "a": form })), None);
-        let both = told(json!({ "a": page, "b": form }));
+        assert_eq!(told(&json!({ "a": page })).as_deref(), Some(open));
+        assert_eq!(told(&json!({ "a": form })), None);
+        let both = told(&json!({ "a": page, "b": form }));
         let list = format!("it asks, behind the key of each question:\n  a  m ({open})\n  b  n");
         assert_eq!(both, Some(list));
         assert_eq!(details(&[]), None);
@@ -285,10 +285,10 @@ mod tests {
             "field 'how many' (a whole number): Number: of files",
         );
         assert_eq!(
-            told(json!({ "a": form })),
+            told(&json!({ "a": form })),
             Some(format!("{branch}\n{number}"))
         );
-        let several = told(json!({ "a": form, "b": {"params": {"message": "m"}} }));
+        let several = told(&json!({ "a": form, "b": {"params": {"message": "m"}} }));
         let list = format!("  a  n\n    {branch}\n    {number}\n  b  m");
         assert_eq!(
             several,
