@@ -63,7 +63,7 @@ impl Form {
         let note = options.deadline.map(|deadline| form.note(deadline, now));
         let note = note.unwrap_or_default();
         let (added, written) = (note.chars().count(), form.message.chars().count());
-        let is_blank = |it: char| it.is_whitespace() || it.is_control();
+        let is_blank = |it: char| it.is_whitespace() || is_hidden(it);
         if form.message.chars().all(is_blank) || written + added > MESSAGE_CHARS {
             return Err(match added {
                 0 => format!("give a message of 1 to {MESSAGE_CHARS} characters"),
@@ -451,7 +451,9 @@ fn is_seen(line: &str) -> bool {
 /// Whether a character controls or formats others, and shows nothing itself.
 fn is_hidden(it: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
-    [Control, Format, LineSeparator, ParagraphSeparator].contains(&get_general_category(it))
+    let hidden = [Control, Format, LineSeparator, ParagraphSeparator];
+    // Not assigned yet, and reserved for one more of them.
+    it == '\u{2065}' || hidden.contains(&get_general_category(it))
 }
 
 fn unseen_in(what: &str, text: &str) -> String {

@@ -145,6 +145,10 @@ impl SqliteStore {
         };
         let connection = match opened {
             Ok(connection) => connection,
+            // Who waits behind something new has a chance of its own, maybe with the room that is kept.
+            Err(error) if is_new(own) => {
+                return leader.finish(&[], vec![Err(self.cause(error))]);
+            }
             Err(error) => return leader.fail(self.cause(error)),
         };
         let begun = self.begin(&connection);

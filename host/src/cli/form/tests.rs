@@ -206,7 +206,7 @@ fn of_message(message: &str, options: &[&str]) -> Result<String, String> {
 
 #[test]
 fn a_message_has_words_also_where_a_deadline_adds_some() {
-    for blank in ["", " ", "\n\t", "\u{7}"] {
+    for blank in ["", " ", "\n\t", "\u{7}", "\u{200b}", "\u{2065}"] {
         for options in [&[][..], &["--deadline", "10m"]] {
             let error = of_message(blank, options).expect_err("it says nothing");
             assert!(error.starts_with("give a message of 1 to "), "{error}");

@@ -1,5 +1,6 @@
 //! Which segments there are.
 
+use std::fs::File;
 use std::io;
 
 use cap_std::fs::Dir;
@@ -121,7 +122,7 @@ pub(super) fn delete(dir: &Dir, start: u64) -> io::Result<()> {
 }
 
 /// Reads the entry with this number; `None` after the last one.
-pub(super) fn entry(index: &std::fs::File, number: u64) -> io::Result<Option<Entry>> {
+pub(super) fn entry(index: &File, number: u64) -> io::Result<Option<Entry>> {
     let mut bytes = [0; ENTRY_BYTES as usize];
     let read = std::os::unix::fs::FileExt::read_at(index, &mut bytes, number * ENTRY_BYTES)?;
     Ok((read == bytes.len()).then(|| Entry::decode(bytes)))

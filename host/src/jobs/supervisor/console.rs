@@ -19,7 +19,7 @@ use super::super::questions::Asker;
 use super::lookout::{Lookout, News};
 use super::streams::Rest;
 use super::tail::{Echo, Tail, is_secret};
-use super::terminal::{Manner, Terminal, Typed};
+use super::terminal::{Manner, Terminal, Typed, is_key};
 
 /// A job's terminal, and who watches it.
 pub(super) struct Console {
@@ -33,6 +33,11 @@ pub(super) struct Console {
     /// Whether somebody has declined, and the job has written nothing since: whoever takes no end for an answer would
     /// be asked for ever.
     was_declined: bool,
+    /// A key that was typed without Enter, and how many lines the job had finished then: whoever edits lines by itself
+    /// waits for Enter, and whoever wanted the key asks something else.
+    key: Option<(String, u64)>,
+    /// How many lines the job had finished when a part of an answer was typed: another one would stand behind that.
+    stuck_at: Option<u64>,
 }
 
 /// What a job waits for.
@@ -60,6 +65,8 @@ impl Console {
             see: processes::wait_for_terminal,
             told: None,
             was_declined: false,
+            key: None,
+            stuck_at: None,
         }
     }
 
@@ -96,6 +103,17 @@ impl Console {
             return;
         }
         let found = self.wait(self.seen(), now_ms);
+        if let Some(wait) = &found
+            && let Some((key, lines)) = self.key.take()
+            && wait.manner == Manner::Keys
+            && wait.lines == lines
+            && ["", key.as_str()].contains(&wait.text.as_str())
+        {
+            self.terminal.type_line("");
+            self.tail.answered(Echo::None);
+            self.lookout.hear(News::Answered, now_ms);
+            return;
+        }
         match &self.told {
             Some((wait, _)) if found.as_ref() == Some(wait) => {}
             Some(_) if self.lookout.doubt(now_ms) => return,
@@ -114,7 +132,7 @@ impl Console {
 
     /// What the job waits for that was seen to do this; `None` where that is nothing.
     fn wait(&self, seen: Seen, now_ms: u64) -> Option<Wait> {
-        if self.was_declined {
+        if self.was_declined || self.stuck_at == Some(self.tail.lines()) {
             return None;
         }
         let manner = self.terminal.manner();
@@ -156,12 +174,18 @@ impl Console {
     }
 
     /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more by
-    /// then; what could not be typed is asked again.
+    /// then. What could not be typed is asked again, but for what was typed in part.
     pub(super) fn finish(&mut self, entered: Option<Entered>, now_ms: u64) {
         let Some((wait, asker)) = self.told.take() else {
             return;
         };
         let is_line = matches!(entered, Some(Entered::Line(_)));
+        self.key = match &entered {
+            Some(Entered::Line(line)) if wait.manner == Manner::Keys && is_key(line) => {
+                Some((line.clone(), self.tail.lines()))
+            }
+            _ => None,
+        };
         let typed = match entered {
             Some(Entered::Line(line)) if wait.is_hidden() => self.terminal.type_secret(&line),
             Some(Entered::Line(line)) => self.terminal.type_line(&line),
@@ -179,8 +203,7 @@ impl Console {
                     asker.leave_typed();
                 }
             }
-            // Another answer would stand behind what is there, so nothing is asked before something is written.
-            Typed::Part => self.tail.answered(Echo::None),
+            Typed::Part => self.stuck_at = Some(self.tail.lines()),
             Typed::Nothing => {}
         }
         self.lookout.hear(News::Answered, now_ms);
@@ -574,5 +597,33 @@ mod tests {
             };
             assert_eq!(wait.is_hidden(), hidden, "{manner:?}");
         }
+    }
+
+    /// A job that takes keys, and what is in its terminal after this answer, and what it wrote then.
+    fn keys(answer: &str, wrote: &str) -> Vec<u8> {
+        let mut scene = Scene::new("Go on? ");
+        let end = scene.console.terminal.command_end().expect("there is room");
+        let mut settings = rustix::termios::tcgetattr(&end).expect("it is a terminal");
+        settings.local_modes -= rustix::termios::LocalModes::ICANON;
+        let now = rustix::termios::OptionalActions::Now;
+        rustix::termios::tcsetattr(&end, now, &settings).expect("it is a terminal");
+        scene.console.see = |_| Seen::Reads;
+        scene.pass(5_000);
+        scene.enter(Some(answer));
+        scene.hear(wrote);
+        scene.pass(20_000);
+        let mut typed = vec![0; 64];
+        let length = rustix::io::read(&end, &mut typed).expect("something was typed");
+        typed.truncate(length);
+        typed
+    }
+
+    #[test]
+    fn enter_comes_behind_a_key_only_for_whom_it_seems_to_be_meant() {
+        assert_eq!(keys("y", "y"), b"y\n", "a line that it edits by itself");
+        assert_eq!(keys("y", ""), b"y\n", "the same, without an echo");
+        assert_eq!(keys("y", "yDelete all? "), b"y", "the next question");
+        assert_eq!(keys("y", "y\r\n"), b"y", "it goes on");
+        assert_eq!(keys("yes", ""), b"yes\n");
     }
 }

@@ -113,12 +113,12 @@ impl Terminal {
         }
     }
 
-    /// Types a line, with Enter behind it, but for a single key where the program takes keys: it needs no Enter, which what
-    /// asks next would take. A control character in it is typed as a blank: it is nothing that a person is asked for, and
-    /// the terminal would act on it.
+    /// Types a line, with Enter behind it, but for a single key where the program takes keys: it may want no Enter, which
+    /// what asks next would take. A control character in it is typed as a blank: it is nothing that a person is asked for,
+    /// and the terminal would act on it.
     pub(super) fn type_line(&self, line: &str) -> Typed {
         let enter = match self.manner() {
-            Manner::Keys if line.chars().count() == 1 => "",
+            Manner::Keys if is_key(line) => "",
             Manner::Keys => "\r",
             Manner::Lines | Manner::HiddenLines => "\n",
         };
@@ -149,12 +149,15 @@ impl Terminal {
         }
         // No program is woken by less than a whole line, so all is as it was when Enter comes.
         let typed = self.write(typeable(line).as_bytes());
-        if self.has_taken_all() {
+        // What a program that does not read has set meanwhile stays.
+        let is_ours = |now: Termios| now.local_modes == hidden.local_modes;
+        if self.has_taken_all() && tcgetattr(&self.theirs).is_ok_and(is_ours) {
             let _stays = set(&before);
         }
         match typed {
-            Typed::All => self.write(b"\n"),
-            less => less,
+            Typed::All if self.write(b"\n") == Typed::All => Typed::All,
+            Typed::All | Typed::Part => Typed::Part,
+            Typed::Nothing => Typed::Nothing,
         }
     }
 
@@ -191,6 +194,11 @@ impl Terminal {
         }
         Typed::All
     }
+}
+
+/// Whether a line is a single key.
+pub(super) fn is_key(line: &str) -> bool {
+    line.chars().count() == 1
 }
 
 /// What is typed for a line.
@@ -243,6 +251,22 @@ mod tests {
 
     use super::*;
 
+    /// Waits until so much can be read of what was typed.
+    fn until_unread(end: &OwnedFd, is_it: impl Fn(u64) -> bool) {
+        let give_up_at = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        loop {
+            let unread = ioctl_fionread(end).expect("it is a terminal");
+            if is_it(unread) {
+                return;
+            }
+            assert!(
+                std::time::Instant::now() < give_up_at,
+                "{unread} bytes can be read"
+            );
+            std::thread::yield_now();
+        }
+    }
+
     #[test]
     fn a_program_that_hides_what_is_typed_or_takes_keys_is_seen() {
         let terminal = Terminal::open().expect("the system has terminals");
@@ -281,9 +305,7 @@ mod tests {
             tcsetattr(&end, OptionalActions::Now, &settings).expect("it is a terminal");
             let mut bytes = [0; 64];
             assert_eq!(terminal.write(unread.as_bytes()), Typed::All);
-            while ioctl_fionread(&end) != Ok(unread.len() as u64) {
-                std::thread::yield_now();
-            }
+            until_unread(&end, |found| found == unread.len() as u64);
             assert_eq!(terminal.type_secret("hunter2"), Typed::All);
             if unread.is_empty() && off != LocalModes::ICANON {
                 // No program could have read anything by then.
@@ -310,9 +332,7 @@ mod tests {
         // More than a program finds to read, and less than can be typed.
         let unread = "x\n".repeat(3_000);
         assert_eq!(terminal.write(unread.as_bytes()), Typed::All);
-        while ioctl_fionread(&end).is_ok_and(|it| it <= 2048) {
-            std::thread::yield_now();
-        }
+        until_unread(&end, |unread| unread > 2048);
         assert_eq!(terminal.type_secret("hunter2"), Typed::All);
         let (mut taken, mut shown) = (String::new(), String::new());
         let mut bytes = [0; 64];
@@ -371,9 +391,7 @@ mod tests {
         let mut taken = [0; 64];
         for (line, typed) in [("ä", "ä"), ("yes", "yes\n"), ("", "\n")] {
             terminal.type_line(line);
-            while ioctl_fionread(&end) != Ok(typed.len() as u64) {
-                std::thread::yield_now();
-            }
+            until_unread(&end, |unread| unread == typed.len() as u64);
             let length = rustix::io::read(&end, &mut taken).expect("there is something");
             assert_eq!(&taken[..length], typed.as_bytes());
         }
