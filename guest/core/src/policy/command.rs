@@ -219,6 +219,6 @@ fn is_shell(word: &Word) -> bool {
 }
 
 /// Whether a word stands before a command: an assignment, or a word of the shell's own.
-pub(super) fn is_before_command(word: &Word) -> bool {
+fn is_before_command(word: &Word) -> bool {
     word.is_assignment() || word.text().is_some_and(|text| RESERVED.contains(&&*text))
 }

@@ -91,8 +91,7 @@ impl Variables {
         let mut all = Vec::new();
         for word in words {
             if let Some((name, value)) = word.split_once('=').filter(|_| word.is_assignment()) {
-                // Without a subscript: the first element is what the variable has.
-                let name = name.beginning();
+                let name = name.line();
                 all.push((name.trim_end_matches('+').to_owned(), value));
             }
         }

@@ -90,11 +90,6 @@ impl Word {
         self.pieces.iter().all(is_known)
     }
 
-    /// Whether it is this text.
-    pub(super) fn is(&self, text: &str) -> bool {
-        self.pieces.iter().map(known).eq(text.chars().map(Some))
-    }
-
     /// Its text; `None` where a part of it is not known.
     pub(super) fn text(&self) -> Option<String> {
         self.pieces.iter().map(known).collect()
@@ -199,11 +194,10 @@ impl Word {
     /// Whether it sets a variable where it stands before a command.
     pub(super) fn is_assignment(&self) -> bool {
         let beginning = self.beginning();
-        let name = match beginning.split_once('=') {
-            Some((name, _)) => name.strip_suffix('+').unwrap_or(name),
-            None if self.has_subscript(beginning.chars().count()) => &beginning,
-            None => return false,
+        let Some((name, _)) = beginning.split_once('=') else {
+            return false;
         };
+        let name = name.strip_suffix('+').unwrap_or(name);
         // By such names bash finds functions in its environment.
         let name = name.strip_suffix("%%").unwrap_or(name);
         let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
@@ -212,28 +206,9 @@ impl Word {
             && !name.starts_with(|it: char| it.is_ascii_digit())
     }
 
-    /// Whether it is an assignment of which the value is still to come.
-    pub(super) fn is_assigned(&self) -> bool {
-        let equals = |piece: &Piece| *piece == Piece::Character('=');
-        let first = self.pieces.iter().position(equals);
-        first.is_some_and(|it| it + 1 == self.pieces.len()) && self.is_assignment()
-    }
-
-    /// Whether behind so many characters a subscript that is known stands before a `=`.
-    fn has_subscript(&self, place: usize) -> bool {
-        let behind = self.pieces.iter().skip(place + 1);
-        let behind: String = behind.map_while(known).collect();
-        let behind = behind.split_once(']').map(|(_, behind)| behind);
-        self.pieces.get(place) == Some(&Piece::Glob)
-            && behind.is_some_and(|it| it.starts_with('=') || it.starts_with("+="))
-    }
-
     /// The text up to its first part that is not known.
     pub(super) fn beginning(&self) -> String {
-        let beginning: String = self.pieces.iter().map_while(known).collect();
-        #[cfg(test)]
-        super::steps::add(beginning.len());
-        beginning
+        self.pieces.iter().map_while(known).collect()
     }
 }
 

@@ -10,7 +10,6 @@ mod cursor;
 mod expansion;
 mod heredoc;
 
-use super::command::is_before_command;
 use super::limits::{DEPTH, RUNNER_LEVELS};
 use super::word::{Spread, Word};
 use cursor::Cursor;
@@ -76,25 +75,6 @@ struct Command {
     next: Next,
     /// Whether a part of the word was quoted, which matters for what ends a here-document.
     is_quoted: bool,
-    /// Whether a `[[` is open.
-    is_test: bool,
-}
-
-impl Command {
-    /// Whether what separates commands is a part of a word here: between `[[` and `]]`.
-    fn is_in_test(&self) -> bool {
-        self.is_test && !self.word.as_ref().is_some_and(|word| word.is("]]"))
-    }
-
-    /// Adds a word.
-    fn argument(&mut self, word: Word) {
-        if self.is_test {
-            self.is_test = !word.is("]]");
-        } else if word.is("[[") {
-            self.is_test = self.words.last().is_none_or(is_before_command);
-        }
-        self.words.push(word);
-    }
 }
 
 struct Lexer {
@@ -127,27 +107,17 @@ impl Lexer {
         let mut command = Command::default();
         while let Some(character) = self.rest.next() {
             match character {
-                '(' | ')' | '&' | '|' if command.is_in_test() => {
-                    command.word.get_or_insert_default().push(character);
-                }
                 ')' if until == Until::Parenthesis => return self.finish(&mut command),
                 ')' => {
                     self.finish(&mut command);
                     self.unopened();
-                }
-                '(' if command.word.as_ref().is_some_and(Word::is_assigned) => {
-                    self.elements(&mut command);
                 }
                 '(' => {
                     self.finish(&mut command);
                     self.group();
                 }
                 '\n' => {
-                    if command.is_in_test() {
-                        self.end_word(&mut command);
-                    } else {
-                        self.finish(&mut command);
-                    }
+                    self.finish(&mut command);
                     self.read_heredocs();
                 }
                 '&' if self.rest.peek() == Some('>') => {
@@ -166,28 +136,6 @@ impl Lexer {
         if until == Until::Parenthesis {
             self.doubt("a `(` is not closed");
         }
-    }
-
-    /// Reads a list of words, whose parenthesis is open, into the word that assigns it. Only what is expanded in it is
-    /// run.
-    fn elements(&mut self, command: &mut Command) {
-        let mut open = 0_usize;
-        let mut is_between = true;
-        while let Some(character) = self.rest.next() {
-            match character {
-                ')' if open == 0 => return,
-                '#' if is_between => self.comment(),
-                '<' | '>' if self.rest.peek() == Some('(') => self.redirection(character, command),
-                '(' | ')' | '<' | '>' | ';' | '&' | '|' | ' ' | '\t' | '\n' => {
-                    open += usize::from(character == '(');
-                    open -= usize::from(character == ')');
-                    command.word.get_or_insert_default().push(character);
-                }
-                _ => self.part(character, command),
-            }
-            is_between = matches!(character, ' ' | '\t' | '\n');
-        }
-        self.doubt("a list of words is not closed");
     }
 
     /// Says why a `)` cannot be understood to which there is no `(`: it may stand behind a pattern.
@@ -209,21 +157,16 @@ impl Lexer {
         let Some(text) = self.rest.arithmetic() else {
             return self.nested();
         };
-        let is_less = self.deeper(|lexer| {
+        self.deeper(|lexer| {
             let Script { commands, doubt } = read(&text, lexer.depth);
             // What shifts names no here-document.
             let doubt = doubt.filter(|why| !heredoc::REASONS.contains(why));
-            let all = commands.len();
-            let commands: Vec<_> = commands.into_iter().filter(|it| is_named(it)).collect();
-            let is_less = commands.len() < all;
             lexer.take_in(Script { commands, doubt });
-            is_less
         });
-        // A number that is not known names no command. Where one is left out, what is expanded is read by itself.
         // Within `(( ))` bash makes a substitution also where it stands in quotes or behind `#`. A shell without
         // arithmetic would not, and `read` above is that shell. It counts as several levels, as everything in it is
         // then read twice.
-        if is_less || text.contains(['\'', '#', '\\']) || text.contains("<<") {
+        if text.contains(['\'', '#', '\\']) || text.contains("<<") {
             self.depth += RUNNER_LEVELS;
             self.expanded(&text);
             self.depth -= RUNNER_LEVELS;
@@ -252,9 +195,6 @@ impl Lexer {
     /// Ends a command.
     fn finish(&mut self, command: &mut Command) {
         self.end_word(command);
-        if std::mem::take(&mut command.is_test) {
-            self.doubt("a `[[` is not closed");
-        }
         if !command.words.is_empty() {
             self.script
                 .commands
@@ -269,7 +209,7 @@ impl Lexer {
         };
         let is_quoted = std::mem::take(&mut command.is_quoted);
         match std::mem::take(&mut command.next) {
-            Next::Argument => command.argument(word),
+            Next::Argument => command.words.push(word),
             Next::Target => {}
             kind @ (Next::Delimiter | Next::IndentedDelimiter) => match word.text() {
                 Some(end) => self.heredocs.push(Heredoc {
@@ -357,12 +297,6 @@ impl Lexer {
             None => word.push('\\'),
         }
     }
-}
-
-/// Whether it is known what these words run, if anything.
-fn is_named(words: &[Word]) -> bool {
-    let name = words.iter().find(|word| !is_before_command(word));
-    name.is_none_or(|name| name.base_name().is_some())
 }
 
 #[cfg(test)]

@@ -192,8 +192,7 @@ const RUNNERS: &[Runner] = &[
     runner("choom", "-n= -p~ --adjust= --pid~"),
     runner("chpst", "-ubeUnlLmdopfcrt/= -P012vV"),
     runner("chronic", "-ev"),
-    runner("chroot gchroot", "--groups= --userspec= --skip-chdir --help~ --version~").path(&[ANY]).or_shell()
-        .takes_one(),
+    runner("chroot gchroot", "--groups= --userspec= --skip-chdir --help~ --version~").path(&[ANY]).or_shell().takes_one(),
     runner("chrt", "-TPD= -p~ -abdefimoRrv --sched-runtime= --sched-period= --sched-deadline= --pid~ \
         --all-tasks --batch --deadline --ext --fifo --idle --other --reset-on-fork --rr --verbose").path(&[ANY])
         .takes_one(),
@@ -335,8 +334,7 @@ const RUNNERS: &[Runner] = &[
     runner("systemd-run", SYSTEMD),
     runner("taskset", "-p~ -ac --pid~ --all-tasks --cpu-list").path(&[ANY]).takes_one(),
     runner("time gtime", "-fo= -apqv --format= --output= --append --portability --quiet --verbose"),
-    runner("timeout gtimeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose")
-        .path(&[ANY]),
+    runner("timeout gtimeout", "-ks= -fpv --kill-after= --signal= --foreground --preserve-status --verbose").path(&[ANY]),
     runner("tini", "-ep= -ghlsvw"),
     runner("tmux", "-c! -LSTf= -2CDNluv").path(&[NO_OPERAND]).takes_one(),
     runner("tmux", "-LSTcfFnstxy= -e+ -2ACDENPXdluv").path(&[&["new", "new-s|ession"]]).is_list().takes_one(),
@@ -372,9 +370,9 @@ const RUNNERS: &[Runner] = &[
         --postpone --notify --quiet --no-vcs-ignore --no-project-ignore --no-global-ignore \
         --no-default-ignore --no-discover-ignore --print-events --only-emit-events --verbose").form(Form::Joined),
     // Also with the options of the BSDs.
-    runner("xargs gxargs", "-IJ% -i& --replace& -ELPRSadns= -el? -0oprtx --arg-file= --delimiter= --max-args= \
-        --max-chars= --max-procs= --process-slot-var= --eof --exit --interactive --max-lines --no-run-if-empty --null \
-        --open-tty --show-limits --verbose").reads(),
+    runner("xargs gxargs", "-IJ% -i& --replace& -ELPRSadns= -el? -0oprtx --arg-file= --delimiter= --max-args= --max-chars= \
+        --max-procs= --process-slot-var= --eof --exit --interactive --max-lines --no-run-if-empty --null --open-tty \
+        --show-limits --verbose").reads(),
     runner("xvfb-run", "-efnpsw= -ahl --auth-file= --error-file= --server-args= --server-num= --wait= \
         --xauth-protocol= --auto-servernum --auto-display --listen-tcp"),
     runner("yarn", "-p= -q --cwd= --package= --silent --quiet").path(&[&["dlx", "exec"]]).takes_one(),
