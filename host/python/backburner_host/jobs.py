@@ -126,7 +126,8 @@ class SupervisedJobs:
 
     def _find(self, id: str) -> JobFiles | None:
         path = self._path / id
-        if not path.is_dir():
+        # Behind a link there may be a directory of somebody else.
+        if path.is_symlink() or not path.is_dir():
             return None
         # The job may have closed it, and then nobody could end or delete it. Where that fails, so does what it is for.
         if path.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
@@ -201,16 +202,13 @@ class SupervisedJobs:
             if progress.stopping is None or _wake(id, files):
                 return progress
             # Where it has no supervisor, a process of the job holds `alive`: it looks as after the supervisor's death.
-            if not files.is_gone_soon() and (not processes.are_listed() or processes.has_supervisor(id)):
-                files.disown_outcome()
+            if not files.is_gone_soon():
+                if not processes.are_listed() or processes.has_supervisor(id):
+                    files.disown_outcome()
+                else:
+                    _right_outcome(files)
                 return _buried(id, files)
-        try:
-            if (found := files.outcome()) is not None:
-                return _outcome(found)
-        except Damaged:
-            # Nothing else: what cannot be read now, or not by this version, is right all the same.
-            files.discard_outcome(_is_outcome)
-        return _buried(id, files)
+        return _right_outcome(files) or _buried(id, files)
 
     def _remove(self, id: str) -> None:
         """Take a job's directory away in one step, so that the id is unknown, and then delete it."""
@@ -230,37 +228,68 @@ class SupervisedJobs:
             for entry in list(os.scandir(self._workshop)):
                 # Where that fails, somebody else is clearing it away.
                 with suppress(OSError):
-                    is_old = time.time() - entry.stat().st_mtime > limits.STALE_SECONDS
+                    is_old = time.time() - entry.stat(follow_symlinks=False).st_mtime > limits.STALE_SECONDS
                     if is_old and not JobFiles(entry.path).is_alive():
                         _delete(entry.path)
+
+
+def _right_outcome(files: JobFiles) -> cap.Outcome | None:
+    """The outcome that a job's supervisor left, or `None`: one that is damaged is taken away."""
+    try:
+        found = files.outcome()
+        return None if found is None else _outcome(found)
+    except Damaged:
+        # Nothing else: what cannot be read now, or not by this version, is right all the same.
+        files.discard_outcome(_is_outcome)
+        return None
 
 
 def _delete(directory: str | Path) -> None:
     """Delete a directory with all that is in it. What cannot be deleted stays: it is in nobody's way.
 
     Directories below others are moved up first: a job may have made more of them than a recursion has levels, a path
-    letters, or a process descriptors.
+    letters, or a process descriptors. No link is followed.
     """
     found, unique = [os.fspath(directory)], job_files.unique()
     # It grows meanwhile.
     for path in found:
         with suppress(OSError):
-            # The job may have closed it.
-            os.chmod(path, 0o700)
-            for entry in list(os.scandir(path)):
-                with suppress(OSError):
-                    if not entry.is_dir(follow_symlinks=False):
-                        os.unlink(entry.path)
-                    elif path == found[0]:
-                        found.append(entry.path)
-                    else:
-                        # One that is closed cannot be moved.
-                        os.chmod(entry.path, 0o700)
-                        os.rename(entry.path, moved := os.path.join(found[0], f"{unique}-{len(found)}"))
-                        found.append(moved)
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                os.unlink(path)
+                continue
+            _open_up(path)
+            opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                found.extend(_emptied(opened, path, found[0], f"{unique}-{len(found)}"))
+            finally:
+                os.close(opened)
     for path in reversed(found):
         with suppress(OSError):
             os.rmdir(path)
+
+
+def _emptied(opened: int, path: str, top: str, unique: str) -> list[str]:
+    """Delete all files of a directory, and give where its directories are then: in the one at the top."""
+    left = []
+    for name in os.listdir(opened):
+        with suppress(OSError):
+            if not stat.S_ISDIR(os.stat(name, dir_fd=opened, follow_symlinks=False).st_mode):
+                os.unlink(name, dir_fd=opened)
+            elif path == top:
+                left.append(os.path.join(top, name))
+            else:
+                # One that is closed cannot be moved.
+                _open_up(name, opened)
+                moved = os.path.join(top, f"{unique}-{len(left)}")
+                os.rename(name, moved, src_dir_fd=opened)
+                left.append(moved)
+    return left
+
+
+def _open_up(name: str, directory: int | None = None) -> None:
+    """Let the owner of a directory do everything with it, which a job may have taken away."""
+    with suppress(OSError):
+        os.chmod(name, 0o700, dir_fd=directory)
 
 
 async def _readable(descriptor: int) -> None:

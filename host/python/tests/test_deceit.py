@@ -184,6 +184,40 @@ class Deceit(JobsCase):
             SupervisedJobs(self.directory)
         self.assertEqual(os.listdir(stale.parent), [])
 
+    def test_what_a_link_in_the_place_of_a_directory_leads_to_is_left_alone(self) -> None:
+        theirs = self.directory / "theirs"
+        (theirs / "below").mkdir(parents=True)
+        (theirs / "file").write_text("theirs")
+        theirs.chmod(0o755)
+        id = self.start("exit 0")
+        self.wait_for_all_of(id)
+        stale = self.directory / "jobs" / ".workshop" / "gone-7"
+        (stale / "below").mkdir(parents=True)
+        for link in (stale / "link", stale / "below" / "link", stale.parent / "gone-8"):
+            link.symlink_to(theirs)
+        self.files(id).rename(self.directory / "away")
+        self.files(id).symlink_to(theirs)
+        self.assertIsNone(self.jobs.inspect(id))
+        self.jobs.forget(id)
+        with mock.patch.object(limits, "STALE_SECONDS", -1):
+            SupervisedJobs(self.directory)
+        self.assertEqual(os.listdir(stale.parent), [])
+        self.assertEqual(sorted(os.listdir(theirs)), ["below", "file"])
+        self.assertEqual(theirs.stat().st_mode & 0o777, 0o755)
+
+    def test_an_outcome_that_a_job_forged_in_its_supervisors_place_does_not_keep_it_running(self) -> None:
+        gate = self.gate()
+        forged = json.dumps({"format": FORMAT, "content": {}})
+        (self.directory / "forged").write_text(forged)
+        take = f"exec 7<>alive; cp {self.directory}/forged outcome.json; kill -9 $PPID; sleep 1000"
+        id = self.start(f"{AT_HOME}; read _ < {gate}; {take}")
+        supervisor, pid = self.supervisor(id), self.command(id)
+        gate.open()
+        until("its supervisor to be killed", lambda: processes.look(supervisor) is None)
+        self.jobs.stop(id, "cancelled")
+        ended(self.jobs, id)
+        self.assertIsNone(processes.look(pid))
+
     def test_a_workshop_that_cannot_be_tidied_keeps_no_server_from_its_start(self) -> None:
         with mock.patch("os.scandir", side_effect=PermissionError):
             SupervisedJobs(self.directory)
