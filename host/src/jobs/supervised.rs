@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, MetadataExt, Permissions, PermissionsExt};
@@ -36,7 +37,7 @@ const WORKSHOP: &str = ".workshop";
 #[derive(Debug)]
 pub struct SupervisedJobs {
     jobs: Dir,
-    workshop: Dir,
+    workshop: Mutex<Arc<Dir>>,
     data_path: PathBuf,
     program: PathBuf,
     boot_id: String,
@@ -58,7 +59,7 @@ impl SupervisedJobs {
         let workshop = open_private(&jobs, WORKSHOP)?;
         let opened = Self {
             jobs,
-            workshop,
+            workshop: Mutex::new(Arc::new(workshop)),
             data_path: data_path.to_owned(),
             program,
             boot_id: clock::boot_id(),
@@ -82,33 +83,34 @@ impl SupervisedJobs {
             .any(|name| Uuid::try_parse(&name).is_ok())
     }
 
+    /// The workshop, made anew where somebody has deleted it: nothing could be started or forgotten without it.
+    fn workshop(&self) -> Arc<Dir> {
+        let workshop = self.workshop.lock();
+        let mut workshop = workshop.unwrap_or_else(PoisonError::into_inner);
+        let is_deleted = rustix::fs::fstat(&**workshop).is_ok_and(|found| found.st_nlink == 0);
+        if is_deleted && let Ok(anew) = open_private(&self.jobs, WORKSHOP) {
+            *workshop = Arc::new(anew);
+        }
+        Arc::clone(&workshop)
+    }
+
     /// Deletes what other processes left in the workshop and cannot be at work on any more. What cannot be looked at
     /// or deleted stays: it is in nobody's way.
     fn tidy(&self, now: SystemTime) {
-        let entries = self.workshop.entries().into_iter().flatten().flatten();
+        let workshop = self.workshop();
+        let entries = workshop.entries().into_iter().flatten().flatten();
         for name in entries.map(|entry| entry.file_name()) {
-            let found = self.workshop.open_dir(&name).map(JobDirectory::new);
+            let found = workshop.open_dir(&name).map(JobDirectory::new);
             let _stays = match found {
                 Ok(unfinished) if unfinished.is_stale().unwrap_or(false) => {
-                    remove_all(&self.workshop, &name)
+                    remove_all(&workshop, &name)
                 }
-                Err(_no_directory) if self.is_long_aside(&name, now) => {
-                    self.workshop.remove_file(&name)
+                Err(_no_directory) if is_long_aside(&workshop, &name, now) => {
+                    workshop.remove_file(&name)
                 }
                 _ => Ok(()),
             };
         }
-    }
-
-    /// Whether something that is no directory was moved here long ago.
-    fn is_long_aside(&self, name: &OsStr, now: SystemTime) -> bool {
-        let found = self.workshop.symlink_metadata(name);
-        found.is_ok_and(|found| {
-            // Not when it was written, which may have been any time before.
-            let moved_s = u64::try_from(MetadataExt::ctime(&found)).unwrap_or(0);
-            let moved = UNIX_EPOCH + Duration::from_secs(moved_s);
-            !found.is_dir() && now.duration_since(moved).is_ok_and(|age| age > ASIDE)
-        })
     }
 
     /// The job's directory; `None` for an unknown id. What somebody else put in its place is moved away, and is
@@ -120,10 +122,8 @@ impl SupervisedJobs {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => match self.jobs.symlink_metadata(&name) {
                 Ok(found) if !found.is_dir() => {
-                    ignore_missing(
-                        self.jobs
-                            .rename(&name, &self.workshop, unique("damaged", id)),
-                    )?;
+                    let aside = unique("damaged", id);
+                    ignore_missing(self.jobs.rename(&name, &self.workshop(), aside))?;
                     Ok(None)
                 }
                 _ => Err(error),
@@ -156,7 +156,7 @@ impl SupervisedJobs {
         match change() {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 files::open_up(&self.jobs);
-                files::open_up(&self.workshop);
+                files::open_up(&self.workshop());
                 change()
             }
             other => other,
@@ -171,20 +171,20 @@ impl SupervisedJobs {
         furnish: impl FnOnce(&JobDirectory) -> io::Result<T>,
     ) -> io::Result<Option<T>> {
         let name = unique("new", id);
-        self.with_open_directories(|| self.workshop.create_dir_with(&name, &private()))?;
-        let furnished = self
-            .workshop
+        let workshop = self.workshop();
+        self.with_open_directories(|| workshop.create_dir_with(&name, &private()))?;
+        let furnished = workshop
             .open_dir(&name)
             .and_then(|dir| furnish(&JobDirectory::new(dir)));
         let placed = furnished.and_then(|furnished| {
-            let place = || self.workshop.rename(&name, &self.jobs, id.to_string());
+            let place = || workshop.rename(&name, &self.jobs, id.to_string());
             self.with_open_directories(place).map(|()| furnished)
         });
         match placed {
             Ok(furnished) => Ok(Some(furnished)),
             Err(error) => {
                 // What stays is deleted with other rubbish; why this failed is what is to be told.
-                let _stays = remove_all(&self.workshop, &name);
+                let _stays = remove_all(&workshop, &name);
                 // A job's directory is never empty, so it is never replaced.
                 let known = [ErrorKind::DirectoryNotEmpty, ErrorKind::AlreadyExists];
                 if known.contains(&error.kind()) {
@@ -246,9 +246,10 @@ impl SupervisedJobs {
     /// Takes a job's directory away in one step, so that the id is unknown, and then deletes it.
     fn remove(&self, id: Uuid) -> io::Result<()> {
         let name = unique("gone", id);
-        let take_away = || self.jobs.rename(id.to_string(), &self.workshop, &name);
+        let workshop = self.workshop();
+        let take_away = || self.jobs.rename(id.to_string(), &workshop, &name);
         match self.with_open_directories(take_away) {
-            Ok(()) => ignore_missing(remove_all(&self.workshop, &name)),
+            Ok(()) => ignore_missing(remove_all(&workshop, &name)),
             // Not where it is the workshop that is missing.
             Err(error) if error.kind() == ErrorKind::NotFound && self.find(id)?.is_none() => Ok(()),
             other => other,
@@ -502,6 +503,17 @@ async fn end_of(fifo: File) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Whether something that is no directory was moved into the workshop long ago.
+fn is_long_aside(workshop: &Dir, name: &OsStr, now: SystemTime) -> bool {
+    let found = workshop.symlink_metadata(name);
+    found.is_ok_and(|found| {
+        // Not when it was written, which may have been any time before.
+        let moved_s = u64::try_from(MetadataExt::ctime(&found)).unwrap_or(0);
+        let moved = UNIX_EPOCH + Duration::from_secs(moved_s);
+        !found.is_dir() && now.duration_since(moved).is_ok_and(|age| age > ASIDE)
+    })
 }
 
 /// A file name that no other process, thread or call uses.

@@ -84,7 +84,10 @@ fn how_long_a_job_runs_does_not_depend_on_whose_clock_its_start_was_read_from() 
 #[test]
 fn a_job_without_a_supervisor_that_cannot_be_taken_away_was_not_started() {
     let (place, jobs) = engine();
-    std::fs::remove_dir(place.path().join("jobs/.workshop")).expect("it is empty");
+    let workshop = place.path().join("jobs/.workshop");
+    std::fs::remove_dir(&workshop).expect("it is empty");
+    // Or it would be made anew.
+    std::fs::write(&workshop, "").expect("there is room");
     let id = Uuid::from_u128(17);
     furnished(&jobs, id, &jobs.origin());
     let error = jobs.withdraw(id, ErrorKind::NotFound.into());
@@ -94,6 +97,21 @@ fn a_job_without_a_supervisor_that_cannot_be_taken_away_was_not_started() {
         panic!("it has ended: {state:?}");
     };
     assert!(matches!(outcome.end, End::NotStarted { .. }), "{outcome:?}");
+}
+
+#[test]
+fn a_workshop_that_somebody_deleted_is_made_anew() {
+    let (place, jobs) = engine();
+    let workshop = place.path().join("jobs/.workshop");
+    let id = Uuid::from_u128(17);
+    std::fs::remove_dir(&workshop).expect("it is empty");
+    let record = directory::record(&jobs.origin(), &Spec::of_line("true"));
+    let record = record.expect("it can be written");
+    let established = jobs.establish(id, |directory| directory.furnish(&record));
+    assert!(established.expect("it can be built").is_some());
+    std::fs::remove_dir(&workshop).expect("it is empty");
+    jobs.remove(id).expect("it can be taken away");
+    assert!(jobs.find(id).expect("it is readable").is_none());
 }
 
 #[test]

@@ -3,25 +3,39 @@
 use super::super::limits::{PROMPT_CHARS, PROMPT_LINES, TAIL_BYTES};
 
 /// Parts of prompts for what nobody but the job may know.
-const SECRETS: [&str; 14] = [
+const SECRETS: [&str; 23] = [
     "password",
     "passwort",
+    "passwd",
     "passphrase",
     "pass phrase",
     "passcode",
+    "passkey",
     "secret",
-    "token",
     "credential",
     "api key",
     "private key",
+    "recovery key",
+    "seed phrase",
+    "mnemonic",
     "one-time",
     "verification code",
     "authentication code",
+    "authenticator",
     "security code",
+    "recovery code",
+    "backup code",
+    "login code",
+    "social security",
 ];
 
 /// The same, as words of their own: they are parts of many others.
-const SECRET_WORDS: [&str; 4] = ["pin", "otp", "pwd", "cvv"];
+const SECRET_WORDS: [&str; 11] = [
+    "token", "tokens", "pin", "otp", "totp", "mfa", "2fa", "pwd", "cvv", "cvc", "ssn",
+];
+
+/// The same, where nothing but this is asked for: elsewhere it is mostly a verb.
+const SECRET_LAST_WORD: &str = "pass";
 
 /// How many letters and digits say something: less than that, as in `> ` and `[y/N]`, needs the lines before it.
 const TELLING_CHARS: usize = 4;
@@ -111,8 +125,11 @@ impl Tail {
 /// Whether a prompt asks for what must not pass through a client, by its words.
 pub(super) fn is_secret(prompt: &str) -> bool {
     let prompt = prompt.to_lowercase();
-    let mut words = prompt.split(|it: char| !it.is_alphanumeric());
-    SECRETS.iter().any(|part| prompt.contains(part)) || words.any(|it| SECRET_WORDS.contains(&it))
+    let words = prompt.split(|it: char| !it.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
+    SECRETS.iter().any(|part| prompt.contains(part))
+        || words.iter().any(|it| SECRET_WORDS.contains(it))
+        || words.last() == Some(&SECRET_LAST_WORD)
 }
 
 /// What a terminal shows of these bytes, whose cursor moves within a line only.
@@ -296,10 +313,22 @@ mod tests {
             "API token\n>",
             "PIN?",
             "your OTP:",
+            "user/pass:",
+            "New passwd for x:",
+            "MFA code:",
+            "Enter the 2FA code",
+            "Your recovery key:",
+            "SSN:",
         ] {
             assert!(is_secret(prompt), "{prompt}");
         }
-        for prompt in ["Name:", "Which topping?", "Go on? [y/N]"] {
+        for prompt in [
+            "Name:",
+            "Which topping?",
+            "Go on? [y/N]",
+            "Tokenize? [y/N]",
+            "Pass it on?",
+        ] {
             assert!(!is_secret(prompt), "{prompt}");
         }
     }
