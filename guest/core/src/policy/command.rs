@@ -82,10 +82,7 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
     }
     visitor.candidate(words);
     if name == "git" {
-        let (options, rest) = git::split_options(&words[1..]);
-        if !options.is_empty() {
-            visitor.candidate(&[&words[..1], rest].concat());
-        }
+        git::visit_without_options(words, visitor);
     }
     visit_arguments(&name, &words[1..], (depth + 1, visitor));
 }
@@ -116,6 +113,10 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
             }
         }
         _ => {
+            let arguments = match name {
+                "git" => git::split_options(arguments).map_or(arguments, |(_, rest)| rest),
+                _ => arguments,
+            };
             let runners = programs::runners(name);
             let run: Vec<_> = runners
                 .map(|runner| runner::visit(runner, arguments, (depth, visitor)))

@@ -1,6 +1,8 @@
 //! What is run because of the value of a variable, or of a setting of git.
 
-use super::{check, check_command, grow_with_length, policy};
+use serde_json::json;
+
+use super::{check, check_command, grow_with_length, policy, read};
 use crate::imports::Command;
 
 /// As [`check`], of a command that looks harmless with this variable.
@@ -479,12 +481,83 @@ fn what_git_does_by_itself_is_no_command() {
         "git mv alias.js rm -r",
         "git log -S core.editor rm -r",
         "git config mergetool.x.path \"$HOME/bin/x\"",
-        "git \"$x\" y",
+        "git \"$x\"",
     ] {
         check(line, "");
     }
     for line in NO_SETTINGS {
         check(line, "");
+    }
+}
+
+/// Whether a rule with this pattern alone has a person asked about a line.
+fn is_asked(pattern: &str, line: &str) -> bool {
+    let rules = json!([{ "pattern": pattern, "reason": "r" }]);
+    let rules = read(&rules).expect("a valid policy");
+    let line = Command::Shell(line.to_owned());
+    rules.concern(&line, &[]).is_some()
+}
+
+#[test]
+fn an_option_of_git_with_a_quoted_value_leaves_the_subcommand_known() {
+    for line in [
+        "git -C \"$x\" status",
+        "git -C \"$x\" --git-dir=\"$y\" log push",
+        "git --work-tree \"$x\" stash push",
+        "git --shallow-file \"$x\" status",
+        "git -C \"$x\" \"s$y\"",
+        "ls | xargs -I{} git -C {} status",
+    ] {
+        assert!(!is_asked("git push ...", line), "{line}");
+    }
+    for line in [
+        "git $x",
+        "git \"$x\"",
+        "git -C $x $y",
+        "git -C \"$x\" $y",
+        "git -C \"$x\" \"$y\"",
+        "git -C \"$x\" push",
+        "git -C \"$x\" \"p$y\"",
+        "git --shallow-file x push",
+        "git --shallow-file \"$x\" push",
+        "git --attr-source x push",
+    ] {
+        assert!(is_asked("git push ...", line), "{line}");
+    }
+    check("git --shallow-file x submodule foreach 'rm -r x'", "rm");
+    check("git --attr-source x clone --upload-pack='rm -r x' y", "rm");
+}
+
+#[test]
+fn an_option_of_git_with_a_value_without_quotes_may_be_any_subcommand() {
+    for line in [
+        "git -C $x status",
+        "git --git-dir=$x status",
+        "git -C */ status",
+        "git -C \"$x\" --namespace $y status",
+    ] {
+        assert!(is_asked("git push ...", line), "{line}");
+        assert!(!is_asked("rm ...", line), "{line}");
+        assert!(!is_asked("git push ... --force", line), "{line}");
+    }
+    // Where it is no word, the next one is the value.
+    assert!(is_asked("git push", "git -C $x dir push"));
+    assert!(is_asked("git push", "git -C $x dir --no-pager push"));
+    assert!(is_asked("git push ... --force", "git -C $x"));
+}
+
+#[test]
+fn a_word_of_git_that_may_be_an_option_counts_for_every_rule() {
+    for line in [
+        "git \"$x\" push origin",
+        "git \"$x\" -c core.pager='rm -r x' log",
+        "git \"$x\" submodule foreach 'rm -r x'",
+        "git \"-$x\" y push",
+        "git -C x \"--$y\" z push",
+        "git --of-tomorrow y push",
+        "git \"$x\" y",
+    ] {
+        check(line, "all");
     }
 }
 
