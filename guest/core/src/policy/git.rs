@@ -148,11 +148,16 @@ pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut im
     let subcommand = rest.first().map(Word::line).unwrap_or_default();
     let behind = rest.get(1..).unwrap_or_default();
     let set = settings(options, &["-c"]);
+    if has_several_aliases(&set) {
+        // One may call another, with arguments of its own.
+        visitor.doubt(HIDDEN);
+    }
     // Of several git uses the last one.
     let called = set.iter().rposition(|it| is_alias(it, &subcommand));
+    let is_sure = rest.first().is_none_or(Word::is_known) && are_one_each(options);
     for (place, setting) in set.iter().enumerate() {
         let more = if called == Some(place) { behind } else { &[] };
-        visit_setting(setting, more, (depth, visitor));
+        visit_setting(setting, is_sure.then_some(more), (depth, visitor));
     }
     for setting in settings(options, &["--config-env"]) {
         // What its value is, another variable says.
@@ -166,7 +171,7 @@ pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut im
     match &*subcommand {
         "clone" => {
             for setting in settings(behind, &["-c", "--config"]) {
-                visit_setting(&setting, &[], (depth, visitor));
+                visit_setting(&setting, None, (depth, visitor));
             }
         }
         "config" => {
@@ -265,14 +270,34 @@ fn settings(arguments: &[Word], options: &[&str]) -> Vec<Word> {
     settings
 }
 
-/// Whether a setting is of the alias of this name.
-fn is_alias(setting: &Word, name: &str) -> bool {
-    let alias = setting.split_once('=').map(|(alias, _)| alias.line());
-    alias.is_some_and(|it| it.eq_ignore_ascii_case(&format!("alias.{name}")))
+/// The name in lower case of the alias that a setting is of.
+///
+/// *Source:* git-config(1), `alias.*`.
+fn alias(setting: &Word) -> Option<String> {
+    let (name, _) = setting.split_once('=')?;
+    let name = name.line().to_ascii_lowercase();
+    let name = name.strip_prefix("alias.")?;
+    Some(name.strip_suffix(".command").unwrap_or(name).to_owned())
 }
 
-/// Shows what is run because of a setting; of an alias with these arguments.
-fn visit_setting(setting: &Word, more: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+/// Whether a setting is of the alias of this name.
+fn is_alias(setting: &Word, name: &str) -> bool {
+    alias(setting).is_some_and(|it| it.eq_ignore_ascii_case(name))
+}
+
+/// Whether settings are of aliases with different names.
+fn has_several_aliases(settings: &[Word]) -> bool {
+    let mut names = settings.iter().filter_map(alias);
+    let first = names.next();
+    names.any(|name| first.as_ref() != Some(&name))
+}
+
+/// Shows what is run because of a setting; of an alias as [`visit_alias`] does.
+fn visit_setting(
+    setting: &Word,
+    more: Option<&[Word]>,
+    (depth, visitor): (u32, &mut impl Visitor),
+) {
     // Without a value it is a switch. One that is not known may have one.
     let split = setting.split_once('=');
     let (name, value) = match split {
@@ -281,7 +306,7 @@ fn visit_setting(setting: &Word, more: &[Word], (depth, visitor): (u32, &mut imp
         None => (setting.clone(), Word::unknown()),
     };
     match fate(&name, &value) {
-        Some(Fate::Alias) => visit_alias(&value, Some(more), (depth, visitor)),
+        Some(Fate::Alias) => visit_alias(&value, more, (depth, visitor)),
         Some(fate) => visit_value(fate, &value, (depth, visitor)),
         None => {}
     }
@@ -328,23 +353,18 @@ pub(super) fn visit_alias(
     more: Option<&[Word]>,
     (depth, visitor): (u32, &mut impl Visitor),
 ) {
+    let unknown = [Word::unknown()];
+    let more = more.unwrap_or(&unknown);
     let text = value.line();
     if let Some(line) = text.strip_prefix('!') {
-        let more = more.map_or(UNKNOWN_TEXT.to_owned(), quoted);
+        let more: Vec<_> = more.iter().map(Word::quoted).collect();
+        let more = more.join(" ");
         return visit_line(&format!("{line} {more}"), depth, visitor);
     }
     let script = line::read(&text, depth);
     script.doubt.into_iter().for_each(|why| visitor.doubt(why));
     let mut words = vec![Word::literal("git")];
     words.extend(script.commands.concat());
-    words.extend_from_slice(more.unwrap_or_default());
+    words.extend_from_slice(more);
     visit(&words, depth, visitor);
-}
-
-/// These words as a part of a shell line, in which those that are known stay as they are.
-fn quoted(words: &[Word]) -> String {
-    let quoted = |text: String| format!("'{}'", text.replace('\'', r"'\''"));
-    let words = words.iter();
-    let words = words.map(|word| word.text().map_or_else(|| word.line(), quoted));
-    words.collect::<Vec<_>>().join(" ")
 }

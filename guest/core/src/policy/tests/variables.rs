@@ -562,6 +562,54 @@ fn a_word_of_git_that_may_be_an_option_counts_for_every_rule() {
 }
 
 #[test]
+fn what_an_alias_of_git_is_called_with_stays_in_its_words() {
+    for line in [
+        "git -c alias.x='!sh -c' x \"docker $y\"",
+        "git -c alias.x='!sh -c' x \"ls; docker '$y'\"",
+        "git -c alias.x='!sh -c' x \"$y; docker\"",
+        "git -c alias.x='!docker' x a*",
+    ] {
+        assert!(is_asked("docker ...", line), "{line}");
+    }
+    let line = "git -c alias.x='!sh -c' x \"docker rm $y\"";
+    assert!(is_asked("docker rm ...", line));
+    check("git -c alias.x='!rm -r \"$d\"' x", "rm");
+    check("git -c \"alias.x=!rm -r $d\" x", "rm");
+    check("git -c \"alias.x=!r$y -r d\" x", "all");
+    check("git -c alias.x='!echo' x \"a; $y\"", "");
+    check("git -c alias.x='!echo' x \"a $y\" $z b*", "");
+}
+
+#[test]
+fn what_an_alias_of_git_calls_may_be_another_one() {
+    for line in [
+        "git -c alias.a=b -c alias.b=push a --force",
+        "git -c alias.b=push -c alias.a=b a --force",
+        "git -c alias.b=push -c alias.a='!git b' a --force",
+        "git -c alias.a=b -c ALIAS.b.command=push a --force",
+        "git -c \"alias.$n=push\" foo",
+        "git -c alias.a$n=push foo",
+        "git -c \"$n=push\" foo",
+        "git -c \"$n\" foo",
+    ] {
+        check(line, "all");
+    }
+    for line in [
+        "git -c alias.a='-c alias.b=push b' a --force",
+        "git -c alias.b.command=push b --force",
+        "git -c alias.b=push \"b$x\" --force",
+        "git -c alias.b=push -C $x b --force",
+        "git clone -c alias.b=push x",
+        "git config alias.b push",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.b GIT_CONFIG_VALUE_0=push git b --force",
+    ] {
+        check(line, "git");
+    }
+    check("git -c alias.b='!rm' \"b$x\" -r y", "rm");
+    check("git -c alias.b=push -c alias.b=log b --force", "");
+}
+
+#[test]
 fn a_program_without_a_shell_has_variables_as_well() {
     let command = Command::Program(vec!["ls".to_owned()]);
     check_command(&command, "");
