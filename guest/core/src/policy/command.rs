@@ -108,7 +108,11 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
     match name {
         "eval" => visit_line(&texts[ended..].join(" "), depth, visitor),
         "." | "source" => {
-            if arguments.get(ended).is_some_and(|word| !names_file(word)) {
+            // With an option, as bash 5.3 has one, it is looked for elsewhere.
+            let is_file = |word: &Word| {
+                names_file(word) && (ended == 1 || !word.beginning().starts_with('-'))
+            };
+            if !arguments.get(ended).is_none_or(is_file) {
                 visitor.doubt(READ);
             }
         }
