@@ -234,7 +234,8 @@ impl Lexer {
             word.push_unknown(Spread::One);
             return self.nested();
         }
-        let descriptor = command.word.as_ref().and_then(Word::text);
+        let word = command.word.as_ref().filter(|_| !command.is_quoted);
+        let descriptor = word.and_then(Word::text);
         match descriptor {
             Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => command.word = None,
             Some(text) if text.starts_with('{') => self.doubt("a descriptor has a name"),
@@ -272,7 +273,8 @@ impl Lexer {
                 self.double_quoted(word);
             }
             '\\' => {
-                command.is_quoted = true;
+                // One before the end of a line quotes nothing.
+                command.is_quoted |= self.rest.peek() != Some('\n');
                 self.escaped(word);
             }
             '$' => self.dollar(word, Quotes::Outside),
