@@ -58,7 +58,15 @@ fn arithmetic_is_no_command_but_what_is_expanded_in_it() {
     check("a $((1 + $(b)))", &["b", "a ?"]);
     check("x=$((1<<2))\nb", &["x=?", "b"]);
     check("a \"$((1 << (2 + `b`) ))\" c", &["b", "a ? c"]);
-    check("a $((x[')'] + \"$(b))\" ))", &["b", "a ?"]);
+    check("a $((x['c'] + \"$(b)\" ))", &["b", "a ?"]);
+    for line in [
+        "a $((x[')'] + \"$(b))\" ))",
+        "a $(( ' ))\nb\n: ' ))",
+        "a \"$(( \" ))\"; b; a \"$(( \" ))\"",
+        "a $(( m[\"((\\\"\"] )); b # \\\"))",
+    ] {
+        check_doubt(line);
+    }
     check("((x<<=2)); b", &["x", "b"]);
     check("((i = $(a))); b", &["a", "i = ?", "b"]);
     check(
