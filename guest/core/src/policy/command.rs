@@ -23,6 +23,9 @@ const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"]
 /// *Source:* ssh_config(5).
 const SSH_SETTINGS: [&str; 3] = ["KnownHostsCommand", "LocalCommand", "ProxyCommand"];
 
+/// The shell whose lines are not taken apart.
+const OTHER_LANGUAGE: &str = "fish";
+
 pub(super) const UNKNOWN_NAME: &str = "the name of a command is only known when it runs";
 
 pub(super) const UNCLEAR_SHELL: &str = "a shell is told what to run in a way that is not looked at";
@@ -101,7 +104,7 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
         git::visit_settings(arguments, (depth, visitor));
     }
     if programs::is_shell(name) {
-        return visit_shell(arguments, (depth, visitor));
+        return visit_named_shell(name, arguments, (depth, visitor));
     }
     // Behind it there are no options.
     let ended = usize::from(texts.first().is_some_and(|text| text == "--"));
@@ -135,10 +138,21 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
 /// Shows the line that a shell among these arguments is given: whatever the program is, it has been given this to run.
 fn visit_told(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     if let Some(place) = arguments.iter().position(is_shell)
-        && let Told::Line(line) = told(&arguments[place + 1..])
+        && let Some(name) = arguments[place].base_name()
+        && let Told::Line(_) = told(&arguments[place + 1..])
     {
-        visit_line(&line.line(), depth, visitor);
+        visit_named_shell(&name, &arguments[place + 1..], (depth, visitor));
     }
+}
+
+/// Shows what the shell of this name is told to run by its arguments.
+fn visit_named_shell(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let is_script = |word: &Word| !word.beginning().starts_with('-');
+    // What its lines mean is not what they mean to the others: `and rm x`, `a=(rm x) ls`.
+    if name == OTHER_LANGUAGE && !arguments.first().is_some_and(is_script) {
+        return visitor.doubt(UNCLEAR_SHELL);
+    }
+    visit_shell(arguments, (depth, visitor));
 }
 
 /// Shows what a shell is told to run by its arguments.

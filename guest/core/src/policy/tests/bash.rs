@@ -41,6 +41,16 @@ fn arithmetic_hides_no_command() {
 }
 
 #[test]
+fn fish_is_another_language() {
+    check("fish -c 'begin; and docker ps; end'", "all");
+    check("sudo fish -c ls", "all");
+    check("fish -C 'docker ps' x", "all");
+    check("tool fish -c ls", "all");
+    check("fish x.fish -c", "");
+    check("apt install fish -y", "");
+}
+
+#[test]
 fn an_option_of_source_says_where_a_file_is_looked_for() {
     for line in [
         "source -p /dev stdin",
