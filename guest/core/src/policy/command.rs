@@ -15,7 +15,7 @@ const RESERVED: [&str; 13] = [
 ];
 
 /// Words of the shell's own whose arguments are assignments.
-const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+pub(super) const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
 /// Settings of ssh whose value is a line that is run here, in upper or lower case; `-o` gives them also to scp and
 /// others. Beside a `RemoteCommand` no command is given, which counts for every rule as it is.
