@@ -15,13 +15,16 @@ const RESERVED: [&str; 13] = [
 ];
 
 /// Words of the shell's own whose arguments are assignments.
-const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+pub(super) const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
 /// Settings of ssh whose value is a line that is run here, in upper or lower case; `-o` gives them also to scp and
 /// others. Beside a `RemoteCommand` no command is given, which counts for every rule as it is.
 ///
 /// *Source:* ssh_config(5).
 const SSH_SETTINGS: [&str; 3] = ["KnownHostsCommand", "LocalCommand", "ProxyCommand"];
+
+/// The shell whose lines are not taken apart.
+const OTHER_LANGUAGE: &str = "fish";
 
 pub(super) const UNKNOWN_NAME: &str = "the name of a command is only known when it runs";
 
@@ -82,10 +85,7 @@ pub(super) fn visit(words: &[Word], depth: u32, visitor: &mut impl Visitor) {
     }
     visitor.candidate(words);
     if name == "git" {
-        let (options, rest) = git::split_options(&words[1..]);
-        if !options.is_empty() {
-            visitor.candidate(&[&words[..1], rest].concat());
-        }
+        git::visit_without_options(words, visitor);
     }
     visit_arguments(&name, &words[1..], (depth + 1, visitor));
 }
@@ -104,18 +104,26 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
         git::visit_settings(arguments, (depth, visitor));
     }
     if programs::is_shell(name) {
-        return visit_shell(arguments, (depth, visitor));
+        return visit_named_shell(name, arguments, (depth, visitor));
     }
     // Behind it there are no options.
     let ended = usize::from(texts.first().is_some_and(|text| text == "--"));
     match name {
         "eval" => visit_line(&texts[ended..].join(" "), depth, visitor),
         "." | "source" => {
-            if arguments.get(ended).is_some_and(|word| !names_file(word)) {
+            // With an option, as bash 5.3 has one, it is looked for elsewhere.
+            let is_file = |word: &Word| {
+                names_file(word) && (ended == 1 || !word.beginning().starts_with('-'))
+            };
+            if !arguments.get(ended).is_none_or(is_file) {
                 visitor.doubt(READ);
             }
         }
         _ => {
+            let arguments = match name {
+                "git" => git::split_options(arguments).map_or(arguments, |(_, rest)| rest),
+                _ => arguments,
+            };
             let runners = programs::runners(name);
             let run: Vec<_> = runners
                 .map(|runner| runner::visit(runner, arguments, (depth, visitor)))
@@ -130,10 +138,21 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
 /// Shows the line that a shell among these arguments is given: whatever the program is, it has been given this to run.
 fn visit_told(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
     if let Some(place) = arguments.iter().position(is_shell)
-        && let Told::Line(line) = told(&arguments[place + 1..])
+        && let Some(name) = arguments[place].base_name()
+        && let Told::Line(_) = told(&arguments[place + 1..])
     {
-        visit_line(&line.line(), depth, visitor);
+        visit_named_shell(&name, &arguments[place + 1..], (depth, visitor));
     }
+}
+
+/// Shows what the shell of this name is told to run by its arguments.
+fn visit_named_shell(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+    let is_script = |word: &Word| !word.beginning().starts_with('-');
+    // What its lines mean is not what they mean to the others: `and rm x`, `a=(rm x) ls`.
+    if name == OTHER_LANGUAGE && !arguments.first().is_some_and(is_script) {
+        return visitor.doubt(UNCLEAR_SHELL);
+    }
+    visit_shell(arguments, (depth, visitor));
 }
 
 /// Shows what a shell is told to run by its arguments.

@@ -5,8 +5,9 @@
 use super::command::{HIDDEN, Visitor, visit, visit_line, visit_value};
 use super::line;
 use super::pattern::may_have_form;
+use super::runner::UNCLEAR_START;
 use super::variables::{Fate, HOST_AND_COMMAND, is_nothing};
-use super::word::{UNKNOWN_TEXT, Word};
+use super::word::{Piece, Spread, UNKNOWN_TEXT, Word};
 
 /// The variables whose value is run as a line, in lower case; `*` stands for any part of a name.
 ///
@@ -73,7 +74,7 @@ const FATES: [(&[&str], Fate); 6] = [
 ];
 
 /// The options before a subcommand that the next word belongs to, and those of `git config`.
-const WITH_VALUE: [&str; 17] = [
+const WITH_VALUE: [&str; 18] = [
     "-C",
     "-c",
     "-f",
@@ -86,11 +87,39 @@ const WITH_VALUE: [&str; 17] = [
     "--file",
     "--git-dir",
     "--namespace",
+    "--shallow-file",
     "--super-prefix",
     "--type",
     "--url",
     "--value",
     "--work-tree",
+];
+
+/// The options before a subcommand that stand for themselves. Of long ones a value may also be in the same word.
+///
+/// *Source:* git(1), and `handle_options` in git's `git.c`.
+const FLAGS: [&str; 21] = [
+    "-P",
+    "-h",
+    "-p",
+    "-v",
+    "--bare",
+    "--exec-path",
+    "--glob-pathspecs",
+    "--help",
+    "--html-path",
+    "--icase-pathspecs",
+    "--info-path",
+    "--literal-pathspecs",
+    "--man-path",
+    "--no-advice",
+    "--no-lazy-fetch",
+    "--no-optional-locks",
+    "--no-pager",
+    "--no-replace-objects",
+    "--noglob-pathspecs",
+    "--paginate",
+    "--version",
 ];
 
 /// The options of `git config` that set nothing, by their beginnings.
@@ -113,15 +142,22 @@ pub(super) fn fate(name: &Word, value: &Word) -> Option<Fate> {
 
 /// Shows what git runs because of the settings among these arguments, whether they hold for one command or for longer.
 pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
-    let (options, rest) = split_options(arguments);
+    let Some((options, rest)) = split_options(arguments) else {
+        return visitor.doubt(UNCLEAR_START);
+    };
     let subcommand = rest.first().map(Word::line).unwrap_or_default();
     let behind = rest.get(1..).unwrap_or_default();
     let set = settings(options, &["-c"]);
+    if has_several_aliases(&set) {
+        // One may call another, with arguments of its own.
+        visitor.doubt(HIDDEN);
+    }
     // Of several git uses the last one.
     let called = set.iter().rposition(|it| is_alias(it, &subcommand));
+    let is_sure = rest.first().is_none_or(Word::is_known) && are_one_each(options);
     for (place, setting) in set.iter().enumerate() {
         let more = if called == Some(place) { behind } else { &[] };
-        visit_setting(setting, more, (depth, visitor));
+        visit_setting(setting, is_sure.then_some(more), (depth, visitor));
     }
     for setting in settings(options, &["--config-env"]) {
         // What its value is, another variable says.
@@ -135,7 +171,7 @@ pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut im
     match &*subcommand {
         "clone" => {
             for setting in settings(behind, &["-c", "--config"]) {
-                visit_setting(&setting, &[], (depth, visitor));
+                visit_setting(&setting, None, (depth, visitor));
             }
         }
         "config" => {
@@ -147,10 +183,56 @@ pub(super) fn visit_settings(arguments: &[Word], (depth, visitor): (u32, &mut im
     }
 }
 
-/// The options before a subcommand, and what is behind them.
-pub(super) fn split_options(arguments: &[Word]) -> (&[Word], &[Word]) {
-    let start = operands(arguments).first().copied();
-    arguments.split_at(start.unwrap_or(arguments.len()))
+/// Shows these words of git without the options before the subcommand.
+pub(super) fn visit_without_options(words: &[Word], visitor: &mut impl Visitor) {
+    let Some((options, rest)) = split_options(&words[1..]) else {
+        return;
+    };
+    if options.is_empty() {
+        return;
+    }
+    let program = &words[..1];
+    visitor.candidate(&[program, rest].concat());
+    if !are_one_each(options) {
+        // A value without quotes may be several words, of which one is the subcommand, or none, so that the next word
+        // is the value.
+        visitor.candidate(&[program, &[Word::unknown()], rest].concat());
+        let behind = split_options(rest.get(1..).unwrap_or_default());
+        visitor.candidate(&[program, behind.map_or(rest, |(_, behind)| behind)].concat());
+    }
+}
+
+/// The options before a subcommand, and what is behind them; `None` where it is not known which word that is.
+pub(super) fn split_options(arguments: &[Word]) -> Option<(&[Word], &[Word])> {
+    let mut place = 0;
+    while let Some(word) = arguments.get(place) {
+        let text = word.beginning();
+        if !text.starts_with('-') {
+            // It may be an option instead, where there are words that this one may leave to be the subcommand.
+            let may_be_option = word.pieces().next() == Some(&Piece::Unknown);
+            let is_last = word.spread() == Spread::One && place + 1 == arguments.len();
+            if may_be_option && !is_last {
+                return None;
+            }
+            break;
+        }
+        let is_whole = word.is_known();
+        if is_whole && WITH_VALUE.contains(&&*text) {
+            place += 2;
+        } else if (is_whole && FLAGS.contains(&&*text))
+            || (text.starts_with("--") && text.contains('='))
+        {
+            place += 1;
+        } else {
+            return None;
+        }
+    }
+    Some(arguments.split_at(place.min(arguments.len())))
+}
+
+/// Whether each of these is one word whatever is in it.
+fn are_one_each(words: &[Word]) -> bool {
+    words.iter().all(|word| word.spread() == Spread::One)
 }
 
 /// The places of the operands: a subcommand, and its own.
@@ -188,14 +270,34 @@ fn settings(arguments: &[Word], options: &[&str]) -> Vec<Word> {
     settings
 }
 
-/// Whether a setting is of the alias of this name.
-fn is_alias(setting: &Word, name: &str) -> bool {
-    let alias = setting.split_once('=').map(|(alias, _)| alias.line());
-    alias.is_some_and(|it| it.eq_ignore_ascii_case(&format!("alias.{name}")))
+/// The name in lower case of the alias that a setting is of.
+///
+/// *Source:* git-config(1), `alias.*`.
+fn alias(setting: &Word) -> Option<String> {
+    let (name, _) = setting.split_once('=')?;
+    let name = name.line().to_ascii_lowercase();
+    let name = name.strip_prefix("alias.")?;
+    Some(name.strip_suffix(".command").unwrap_or(name).to_owned())
 }
 
-/// Shows what is run because of a setting; of an alias with these arguments.
-fn visit_setting(setting: &Word, more: &[Word], (depth, visitor): (u32, &mut impl Visitor)) {
+/// Whether a setting is of the alias of this name.
+fn is_alias(setting: &Word, name: &str) -> bool {
+    alias(setting).is_some_and(|it| it.eq_ignore_ascii_case(name))
+}
+
+/// Whether settings are of aliases with different names.
+fn has_several_aliases(settings: &[Word]) -> bool {
+    let mut names = settings.iter().filter_map(alias);
+    let first = names.next();
+    names.any(|name| first.as_ref() != Some(&name))
+}
+
+/// Shows what is run because of a setting; of an alias as [`visit_alias`] does.
+fn visit_setting(
+    setting: &Word,
+    more: Option<&[Word]>,
+    (depth, visitor): (u32, &mut impl Visitor),
+) {
     // Without a value it is a switch. One that is not known may have one.
     let split = setting.split_once('=');
     let (name, value) = match split {
@@ -204,7 +306,7 @@ fn visit_setting(setting: &Word, more: &[Word], (depth, visitor): (u32, &mut imp
         None => (setting.clone(), Word::unknown()),
     };
     match fate(&name, &value) {
-        Some(Fate::Alias) => visit_alias(&value, Some(more), (depth, visitor)),
+        Some(Fate::Alias) => visit_alias(&value, more, (depth, visitor)),
         Some(fate) => visit_value(fate, &value, (depth, visitor)),
         None => {}
     }
@@ -251,23 +353,18 @@ pub(super) fn visit_alias(
     more: Option<&[Word]>,
     (depth, visitor): (u32, &mut impl Visitor),
 ) {
+    let unknown = [Word::unknown()];
+    let more = more.unwrap_or(&unknown);
     let text = value.line();
     if let Some(line) = text.strip_prefix('!') {
-        let more = more.map_or(UNKNOWN_TEXT.to_owned(), quoted);
+        let more: Vec<_> = more.iter().map(Word::quoted).collect();
+        let more = more.join(" ");
         return visit_line(&format!("{line} {more}"), depth, visitor);
     }
     let script = line::read(&text, depth);
     script.doubt.into_iter().for_each(|why| visitor.doubt(why));
     let mut words = vec![Word::literal("git")];
     words.extend(script.commands.concat());
-    words.extend_from_slice(more.unwrap_or_default());
+    words.extend_from_slice(more);
     visit(&words, depth, visitor);
-}
-
-/// These words as a part of a shell line, in which those that are known stay as they are.
-fn quoted(words: &[Word]) -> String {
-    let quoted = |text: String| format!("'{}'", text.replace('\'', r"'\''"));
-    let words = words.iter();
-    let words = words.map(|word| word.text().map_or_else(|| word.line(), quoted));
-    words.collect::<Vec<_>>().join(" ")
 }

@@ -14,7 +14,7 @@ use super::programs::{Begins, Form, Meaning, Runner, Said, is_one_of};
 use super::variables::Variables;
 use super::word::{Piece, Spread, UNKNOWN_TEXT, Word};
 
-const UNCLEAR_START: &str = "it is unclear where among some arguments a command begins";
+pub(super) const UNCLEAR_START: &str = "it is unclear where among some arguments a command begins";
 
 /// Shows what a runner runs, and says whether there is anything.
 pub(super) fn visit(

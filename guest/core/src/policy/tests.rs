@@ -5,6 +5,7 @@ use super::steps::grow_with_length;
 use crate::config::{ConfigError, Node};
 use crate::imports::Command;
 
+mod bash;
 mod runners;
 mod variables;
 

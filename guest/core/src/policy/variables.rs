@@ -150,6 +150,11 @@ fn fate(name: &str, value: &Word) -> Option<Fate> {
     }
 }
 
+/// Whether the value of a variable of this name is run, or says what is.
+pub(super) fn may_be_run(name: &str) -> bool {
+    name.starts_with("GIT_CONFIG_") || fate(name, &Word::unknown()).is_some()
+}
+
 /// Whether nothing is run because of a value, whatever it is of.
 pub(super) fn is_nothing(value: &Word) -> bool {
     value.is_empty() || value.text().is_some_and(|text| text == "/dev/null")

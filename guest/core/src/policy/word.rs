@@ -147,6 +147,26 @@ impl Word {
         line
     }
 
+    /// As [`Self::line`], so quoted that a shell makes the same of it again: what is known means nothing else.
+    pub(super) fn quoted(&self) -> String {
+        #[cfg(test)]
+        super::steps::add(self.pieces.len());
+        let mut line = "'".to_owned();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Character('\'') => line.push_str(r"'\''"),
+                Piece::Character(character) => line.push(*character),
+                Piece::Unknown if self.spread == Spread::Any => {
+                    line.extend(["'", UNKNOWN_TEXT, "'"]);
+                }
+                Piece::Unknown => line.extend(["'\"", UNKNOWN_TEXT, "\"'"]),
+                Piece::Glob => line.push_str("'*'"),
+            }
+        }
+        line.push('\'');
+        line
+    }
+
     /// The one word of which this is [`Self::line`].
     pub(super) fn of_line(line: &str) -> Self {
         let mut parts = line.split(UNKNOWN_TEXT);

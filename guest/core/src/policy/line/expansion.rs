@@ -13,6 +13,9 @@ const PROMPT: &str = "what a variable has is expanded as a prompt is, which runs
 /// Of bash 5.3 and of the Korn shells with a blank or a `|`, and with flags in parentheses of zsh.
 const BRACED_COMMANDS: &str = "what a `${ }` runs is not looked for";
 
+/// dash knows no quotes in arithmetic.
+const ARITHMETIC_END: &str = "not all shells see the same end of arithmetic";
+
 impl Lexer {
     /// Takes the commands of another script for some of this one's.
     pub(super) fn take_in(&mut self, script: Script) {
@@ -62,7 +65,12 @@ impl Lexer {
             Some('(') => {
                 self.rest.next();
                 match self.rest.arithmetic() {
-                    Some(text) => self.expanded(&text),
+                    Some(text) => {
+                        if !ends_alike(&text) {
+                            self.doubt(ARITHMETIC_END);
+                        }
+                        self.expanded(&text);
+                    }
                     None => self.nested(),
                 }
                 word.push_unknown(spread);
@@ -207,6 +215,24 @@ fn spread(quotes: Quotes) -> Spread {
         Quotes::Inside => Spread::One,
         Quotes::Outside => Spread::Any,
     }
+}
+
+/// Whether a shell for which nothing is quoted in this arithmetic finds that it ends here too.
+fn ends_alike(arithmetic: &str) -> bool {
+    if !arithmetic.contains(['\'', '"', '`']) {
+        return true;
+    }
+    let mut open = 0_usize;
+    for character in arithmetic.chars() {
+        match character {
+            '\\' => return false,
+            '(' => open += 1,
+            ')' if open == 0 => return false,
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    open == 0
 }
 
 fn is_name(character: char) -> bool {

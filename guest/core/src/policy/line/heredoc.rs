@@ -59,6 +59,11 @@ impl Lexer {
             if content == heredoc.end {
                 return text;
             }
+            // Some shells put the next line behind such a one before they look for the end.
+            let begun = content.strip_suffix('\\');
+            if !heredoc.is_literal && begun.is_some_and(|it| heredoc.end.starts_with(it)) {
+                self.doubt(UNKNOWN_END);
+            }
             text.push_str(content);
             text.push('\n');
         }

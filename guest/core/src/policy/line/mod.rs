@@ -7,12 +7,16 @@
 //! *Source:* POSIX.1-2024, Shell Command Language, Token Recognition, Quoting, and Word Expansions.
 
 mod cursor;
+mod data;
 mod expansion;
 mod heredoc;
 
+use super::command::HIDDEN;
 use super::limits::{DEPTH, RUNNER_LEVELS};
+use super::variables::may_be_run;
 use super::word::{Spread, Word};
 use cursor::Cursor;
+use data::{Data, Place};
 pub(super) use expansion::OPEN_QUOTE;
 use heredoc::Heredoc;
 
@@ -31,6 +35,9 @@ pub(super) const TOO_DEEP: &str = "it is nested too deeply";
 /// Why a line with a `case` is not taken apart.
 pub(super) const CASE: &str = "what a `case` runs is not looked for";
 
+/// That a list is none: bash then goes on in the next line.
+const BROKEN_LIST: &str = "a list of words has something else in it";
+
 /// Takes a line apart that is nested this deep in others.
 pub(super) fn read(line: &str, depth: u32) -> Script {
     let mut lexer = Lexer::new(line, depth);
@@ -44,6 +51,8 @@ pub(super) fn read(line: &str, depth: u32) -> Script {
 enum Until {
     TextEnds,
     Parenthesis,
+    /// The parenthesis of a list of words.
+    ListEnds,
 }
 
 /// Whether a word may fall apart into several.
@@ -75,6 +84,8 @@ struct Command {
     next: Next,
     /// Whether a part of the word was quoted, which matters for what ends a here-document.
     is_quoted: bool,
+    place: Place,
+    data: Data,
 }
 
 struct Lexer {
@@ -104,20 +115,23 @@ impl Lexer {
 
     /// Reads commands up to the end.
     fn list(&mut self, until: Until) {
-        let mut command = Command::default();
+        let mut command = Command::within(match until {
+            Until::ListEnds => Data::List,
+            Until::TextEnds | Until::Parenthesis => Data::No,
+        });
         while let Some(character) = self.rest.next() {
             match character {
-                ')' if until == Until::Parenthesis => return self.finish(&mut command),
+                ')' if until != Until::TextEnds => {
+                    self.finish(&mut command);
+                    return;
+                }
                 ')' => {
                     self.finish(&mut command);
                     self.unopened();
                 }
-                '(' => {
-                    self.finish(&mut command);
-                    self.group();
-                }
+                '(' => self.parenthesis(&mut command),
                 '\n' => {
-                    self.finish(&mut command);
+                    self.line_feed(&mut command);
                     self.read_heredocs();
                 }
                 '&' if self.rest.peek() == Some('>') => {
@@ -125,15 +139,23 @@ impl Lexer {
                     self.rest.next();
                     self.redirection('>', &mut command);
                 }
-                ';' | '&' | '|' => self.finish(&mut command),
+                '&' | '|' => self.separator(character, &mut command),
+                ';' => {
+                    self.finish(&mut command);
+                }
                 ' ' | '\t' => self.end_word(&mut command),
-                '<' | '>' => self.redirection(character, &mut command),
+                '<' | '>' => {
+                    if until == Until::ListEnds && self.rest.peek() != Some('(') {
+                        self.doubt(BROKEN_LIST);
+                    }
+                    self.redirection(character, &mut command);
+                }
                 '#' if command.word.is_none() => self.comment(),
                 _ => self.part(character, &mut command),
             }
         }
         self.finish(&mut command);
-        if until == Until::Parenthesis {
+        if until != Until::TextEnds {
             self.doubt("a `(` is not closed");
         }
     }
@@ -192,15 +214,66 @@ impl Lexer {
         read
     }
 
-    /// Ends a command.
-    fn finish(&mut self, command: &mut Command) {
-        self.end_word(command);
-        if !command.words.is_empty() {
-            self.script
-                .commands
-                .push(std::mem::take(&mut command.words));
+    /// Ends a command with one or two of `&` or `|`.
+    fn separator(&mut self, character: char, command: &mut Command) {
+        let data = self.finish(command);
+        let is_double = self.rest.next_if(|next| next == character).is_some();
+        match (is_double, character) {
+            (true, '&') if data == Data::Test => *command = Command::within(data),
+            (_, '|') => {
+                // `|&` is a `|`.
+                self.rest.next_if(|next| next == '&');
+                command.place = Place::Behind;
+            }
+            _ => {}
         }
-        command.next = Next::Argument;
+    }
+
+    /// Ends a command at the end of a line, unless it is still to come.
+    fn line_feed(&mut self, command: &mut Command) {
+        self.end_word(command);
+        let place = command.place;
+        let data = self.finish(command);
+        if data == Data::List {
+            *command = Command::within(data);
+        } else if place == Place::Behind {
+            command.place = place;
+        }
+    }
+
+    /// Reads what is in a parenthesis that is open, behind what has been read of a command.
+    fn parenthesis(&mut self, command: &mut Command) {
+        let place = command.place;
+        let list = command.list().filter(|_| self.rest.peek() != Some('('));
+        self.finish(command);
+        match list {
+            Some(name) => {
+                if may_be_run(&name) {
+                    self.doubt(HIDDEN);
+                }
+                self.deeper(|lexer| lexer.list(Until::ListEnds));
+                // To bash what stands close behind it is a part of the value, and the next word is the command.
+                let next = self.rest.peek();
+                if next.is_some_and(|next| !" \t\n;&|)<>".contains(next)) {
+                    self.doubt(BROKEN_LIST);
+                }
+                command.place = place.behind_list();
+            }
+            None => {
+                self.group();
+                command.place = Place::Other;
+            }
+        }
+    }
+
+    /// Ends a command, and says of what its words were a part.
+    fn finish(&mut self, command: &mut Command) -> Data {
+        self.end_word(command);
+        let Command { words, data, .. } = std::mem::take(command);
+        if !words.is_empty() {
+            self.script.commands.push(words);
+        }
+        data
     }
 
     fn end_word(&mut self, command: &mut Command) {
@@ -208,8 +281,13 @@ impl Lexer {
             return;
         };
         let is_quoted = std::mem::take(&mut command.is_quoted);
-        match std::mem::take(&mut command.next) {
-            Next::Argument => command.words.push(word),
+        let next = std::mem::take(&mut command.next);
+        if next != Next::Argument {
+            command.place = Place::Other;
+        }
+        command.look_at(&word, is_quoted);
+        match next {
+            Next::Argument => command.argument(word),
             Next::Target => {}
             kind @ (Next::Delimiter | Next::IndentedDelimiter) => match word.text() {
                 Some(end) => self.heredocs.push(Heredoc {
@@ -234,7 +312,8 @@ impl Lexer {
             word.push_unknown(Spread::One);
             return self.nested();
         }
-        let descriptor = command.word.as_ref().and_then(Word::text);
+        let word = command.word.as_ref().filter(|_| !command.is_quoted);
+        let descriptor = word.and_then(Word::text);
         match descriptor {
             Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => command.word = None,
             Some(text) if text.starts_with('{') => self.doubt("a descriptor has a name"),
@@ -272,7 +351,8 @@ impl Lexer {
                 self.double_quoted(word);
             }
             '\\' => {
-                command.is_quoted = true;
+                // One before the end of a line quotes nothing.
+                command.is_quoted |= self.rest.peek() != Some('\n');
                 self.escaped(word);
             }
             '$' => self.dollar(word, Quotes::Outside),

@@ -58,7 +58,15 @@ fn arithmetic_is_no_command_but_what_is_expanded_in_it() {
     check("a $((1 + $(b)))", &["b", "a ?"]);
     check("x=$((1<<2))\nb", &["x=?", "b"]);
     check("a \"$((1 << (2 + `b`) ))\" c", &["b", "a ? c"]);
-    check("a $((x[')'] + \"$(b))\" ))", &["b", "a ?"]);
+    check("a $((x['c'] + \"$(b)\" ))", &["b", "a ?"]);
+    for line in [
+        "a $((x[')'] + \"$(b))\" ))",
+        "a $(( ' ))\nb\n: ' ))",
+        "a \"$(( \" ))\"; b; a \"$(( \" ))\"",
+        "a $(( m[\"((\\\"\"] )); b # \\\"))",
+    ] {
+        check_doubt(line);
+    }
     check("((x<<=2)); b", &["x", "b"]);
     check("((i = $(a))); b", &["a", "i = ?", "b"]);
     check(
@@ -85,10 +93,17 @@ fn a_here_document_is_no_command() {
     check("a <<'END'\n$(c)\nEND\ne", &["a", "e"]);
     check("a <<END\n$(c) `d` \\$(e)\nEND", &["a", "c", "d"]);
     check("a <<-END <<X\n\tb\n\tEND\nc\nX\nd", &["a", "d"]);
+    check("a \\\n <<END\n$(b)\nEND\nc", &["a", "b", "c"]);
+    check("a <<E\\\nND\n$(b)\nEND\nc", &["a", "b", "c"]);
+    check("a <<\\END\n$(b)\nEND\nc", &["a", "c"]);
+    check("a '2'<<END\n$(b)\nEND\nc", &["a 2", "b", "c"]);
+    check("a <<'END'\nEN\\\nEND\nc", &["a", "c"]);
     for line in [
         "a <<END\nb",
         "a <<END",
         "a <<END\nEND \n",
+        "a <<END\nEND\\\n\nb\nEND",
+        "a <<END\nEN\\\nD\nb\nEND",
         "a[1<<2]=3\nb",
         "x=$[1<<2]\nb",
     ] {

@@ -1,6 +1,8 @@
 //! What is run because of the value of a variable, or of a setting of git.
 
-use super::{check, check_command, grow_with_length, policy};
+use serde_json::json;
+
+use super::{check, check_command, grow_with_length, policy, read};
 use crate::imports::Command;
 
 /// As [`check`], of a command that looks harmless with this variable.
@@ -479,13 +481,132 @@ fn what_git_does_by_itself_is_no_command() {
         "git mv alias.js rm -r",
         "git log -S core.editor rm -r",
         "git config mergetool.x.path \"$HOME/bin/x\"",
-        "git \"$x\" y",
+        "git \"$x\"",
     ] {
         check(line, "");
     }
     for line in NO_SETTINGS {
         check(line, "");
     }
+}
+
+/// Whether a rule with this pattern alone has a person asked about a line.
+fn is_asked(pattern: &str, line: &str) -> bool {
+    let rules = json!([{ "pattern": pattern, "reason": "r" }]);
+    let rules = read(&rules).expect("a valid policy");
+    let line = Command::Shell(line.to_owned());
+    rules.concern(&line, &[]).is_some()
+}
+
+#[test]
+fn an_option_of_git_with_a_quoted_value_leaves_the_subcommand_known() {
+    for line in [
+        "git -C \"$x\" status",
+        "git -C \"$x\" --git-dir=\"$y\" log push",
+        "git --work-tree \"$x\" stash push",
+        "git --shallow-file \"$x\" status",
+        "git -C \"$x\" \"s$y\"",
+        "ls | xargs -I{} git -C {} status",
+    ] {
+        assert!(!is_asked("git push ...", line), "{line}");
+    }
+    for line in [
+        "git $x",
+        "git \"$x\"",
+        "git -C $x $y",
+        "git -C \"$x\" $y",
+        "git -C \"$x\" \"$y\"",
+        "git -C \"$x\" push",
+        "git -C \"$x\" \"p$y\"",
+        "git --shallow-file x push",
+        "git --shallow-file \"$x\" push",
+        "git --attr-source x push",
+    ] {
+        assert!(is_asked("git push ...", line), "{line}");
+    }
+    check("git --shallow-file x submodule foreach 'rm -r x'", "rm");
+    check("git --attr-source x clone --upload-pack='rm -r x' y", "rm");
+}
+
+#[test]
+fn an_option_of_git_with_a_value_without_quotes_may_be_any_subcommand() {
+    for line in [
+        "git -C $x status",
+        "git --git-dir=$x status",
+        "git -C */ status",
+        "git -C \"$x\" --namespace $y status",
+    ] {
+        assert!(is_asked("git push ...", line), "{line}");
+        assert!(!is_asked("rm ...", line), "{line}");
+        assert!(!is_asked("git push ... --force", line), "{line}");
+    }
+    // Where it is no word, the next one is the value.
+    assert!(is_asked("git push", "git -C $x dir push"));
+    assert!(is_asked("git push", "git -C $x dir --no-pager push"));
+    assert!(is_asked("git push ... --force", "git -C $x"));
+}
+
+#[test]
+fn a_word_of_git_that_may_be_an_option_counts_for_every_rule() {
+    for line in [
+        "git \"$x\" push origin",
+        "git \"$x\" -c core.pager='rm -r x' log",
+        "git \"$x\" submodule foreach 'rm -r x'",
+        "git \"-$x\" y push",
+        "git -C x \"--$y\" z push",
+        "git --of-tomorrow y push",
+        "git \"$x\" y",
+    ] {
+        check(line, "all");
+    }
+}
+
+#[test]
+fn what_an_alias_of_git_is_called_with_stays_in_its_words() {
+    for line in [
+        "git -c alias.x='!sh -c' x \"docker $y\"",
+        "git -c alias.x='!sh -c' x \"ls; docker '$y'\"",
+        "git -c alias.x='!sh -c' x \"$y; docker\"",
+        "git -c alias.x='!docker' x a*",
+    ] {
+        assert!(is_asked("docker ...", line), "{line}");
+    }
+    let line = "git -c alias.x='!sh -c' x \"docker rm $y\"";
+    assert!(is_asked("docker rm ...", line));
+    check("git -c alias.x='!rm -r \"$d\"' x", "rm");
+    check("git -c \"alias.x=!rm -r $d\" x", "rm");
+    check("git -c \"alias.x=!r$y -r d\" x", "all");
+    check("git -c alias.x='!echo' x \"a; $y\"", "");
+    check("git -c alias.x='!echo' x \"a $y\" $z b*", "");
+}
+
+#[test]
+fn what_an_alias_of_git_calls_may_be_another_one() {
+    for line in [
+        "git -c alias.a=b -c alias.b=push a --force",
+        "git -c alias.b=push -c alias.a=b a --force",
+        "git -c alias.b=push -c alias.a='!git b' a --force",
+        "git -c alias.a=b -c ALIAS.b.command=push a --force",
+        "git -c \"alias.$n=push\" foo",
+        "git -c alias.a$n=push foo",
+        "git -c \"$n=push\" foo",
+        "git -c \"$n\" foo",
+    ] {
+        check(line, "all");
+    }
+    for line in [
+        "git -c alias.a='-c alias.b=push b' a --force",
+        "git -c alias.b.command=push b --force",
+        "git -c alias.b=push \"b$x\" --force",
+        "git -c alias.b=push -C $x b --force",
+        "git clone -c alias.b=push x",
+        "git config alias.b push",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.b GIT_CONFIG_VALUE_0=push git b --force",
+    ] {
+        check(line, "git");
+    }
+    check("git -c alias.b='!rm' \"b$x\" -r y", "rm");
+    check("git -c alias.b=push -c alias.b=log b --force", "");
 }
 
 #[test]
