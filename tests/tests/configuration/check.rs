@@ -171,6 +171,19 @@ fn a_run_that_is_switched_off_is_told_with_the_file_that_does_it() {
 
 #[test]
 fn a_program_that_is_not_there_is_noted_and_no_error() {
+#[test]
+fn a_terminal_that_is_switched_off_is_told_with_the_file_that_does_it() {
+    let dir = TestDir::new();
+    write(&file(&dir), "terminals = false\n");
+    let run = backburner(&dir, &["run", "--interactive", "true"]);
+    assert_eq!(run.status, Some(125), "{run:?}");
+    let words = format!(
+        "there is no `--interactive`, since terminals are switched off: `terminals` is false in {}; nothing was run",
+        file(&dir).display()
+    );
+    assert!(run.stderr.contains(&words), "{run:?}");
+}
+
     let dir = TestDir::new();
     let tool = |name: &str, program: &str| {
         format!("[[tools]]\nname = '{name}'\ndescription = 'd'\nprogram = ['{program}']\n")
