@@ -69,6 +69,8 @@ fn each_mistake_is_named_with_its_line_and_column() {
         (b"[[tools]]\nname = 'a\n", "2:10"),
         (b"[[tools]]\n[[tools]]\nsince = 2026-07-28\n", "3:9"),
         (b"graceMs = inf\n", "1:11"),
+        (b"syncLimitMs = 1\ngraceMs = \n", "2:11"),
+        (b"graceMs = 1\nshowCommand = 'x'\n", "2:1"),
         (b"graceMs = 99999999999999999999\n", "1:11"),
         (b"# \xff\n", "1:3"),
     ] {
@@ -170,8 +172,6 @@ fn a_run_that_is_switched_off_is_told_with_the_file_that_does_it() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_noted_and_no_error() {
-#[test]
 fn a_terminal_that_is_switched_off_is_told_with_the_file_that_does_it() {
     let dir = TestDir::new();
     write(&file(&dir), "terminals = false\n");
@@ -184,6 +184,8 @@ fn a_terminal_that_is_switched_off_is_told_with_the_file_that_does_it() {
     assert!(run.stderr.contains(&words), "{run:?}");
 }
 
+#[test]
+fn a_program_that_is_not_there_is_noted_and_no_error() {
     let dir = TestDir::new();
     let tool = |name: &str, program: &str| {
         format!("[[tools]]\nname = '{name}'\ndescription = 'd'\nprogram = ['{program}']\n")
