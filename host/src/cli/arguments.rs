@@ -290,8 +290,9 @@ pub struct CancelOptions {
 /// What to check: the configuration file that `--config` names, or that is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Output: the name of the file and the tools that a client is offered, on standard output. What is wrong is said on standard \
-error as FILE:LINE:COLUMN: and the reason. No data directory is needed, and nothing is run.
+Output: the name of the file and the tools that a client is offered, on standard output, each with its title or the \
+beginning of its description. The first mistake is said on standard error as FILE:LINE:COLUMN: and the reason; the next one \
+is found when that is mended. No data directory is needed, and nothing is run.
 
 Exit status: 0 where the configuration is right, also where there is no file; 2 where it is wrong or cannot be read; 125 \
 where backburner itself failed.")]
