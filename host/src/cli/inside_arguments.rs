@@ -87,7 +87,8 @@ pub struct AskOptions {
     )]
     pub url: Option<String>,
 
-    /// Let the person pick any number of the choices, whose values then have no comma
+    /// Let the person pick any number of the choices, whose values then have no comma; one whose title has a comma is
+    /// picked by its value or its number
     #[arg(long)]
     pub several: bool,
 
