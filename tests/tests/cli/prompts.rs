@@ -187,7 +187,7 @@ fn a_secret_is_given_by_no_option_and_declined_by_one() {
     let line = "read -r -s -p 'Word: ' x || echo end";
     let id = interactive(&dir, line, "waits for a secret: Word:");
     let script = backburner(&dir, &["answer", &id, "--set", "answer=hunter2"]);
-    assert_eq!(script.status, Some(2), "{script:?}");
+    assert_eq!(script.status, Some(125), "{script:?}");
     assert!(script.stderr.contains("in a terminal"), "{script:?}");
     let mut person = Person::asked(&dir, &id);
     person.types("\u{4}");
