@@ -423,6 +423,43 @@ fn a_result_is_what_the_tool_says_that_it_is() {
 }
 
 #[test]
+fn what_an_argument_has_that_no_uri_may_have_is_percent_encoded_in_the_name_of_a_resource() {
+    let uri = json!({ "type": "resource", "uri": "file:///{a}", "mimeType": "text/plain" });
+    let schema = json!({ "type": "object", "properties": { "a": {} }, "required": ["a"] });
+    let members = json!({ "shell": "echo hi", "output": uri, "inputSchema": schema });
+    let mut place = Place::new(&json!([tool(&members)]));
+    let result = place.result("t", &json!({ "a": "my dir/100% of it?.txt" }));
+    let uri = &result["content"][0]["resource"]["uri"];
+    assert_eq!(uri, "file:///my%20dir/100%25%20of%20it%3F.txt", "{result}");
+}
+
+#[test]
+fn a_result_of_an_earlier_call_has_a_last_block_that_says_so() {
+    let words = "This is the result of the earlier call with the same key, which is made of the arguments, started ";
+    for (line, output) in [
+        ("echo hi", "text"),
+        (r#"echo {"n":1.50}"#, "json"),
+        (r#"echo [{"type":"text","text":"mine"}]"#, "content"),
+    ] {
+        let members = json!({ "shell": line, "output": output, "idempotencyKey": "{a}" });
+        let mut place = Place::new(&json!([tool(&members)]));
+        let mut call = || place.result("t", &json!({ "a": "x" }));
+        let (first, mut again) = (call(), call());
+        let blocks = again["content"].as_array_mut().expect("an array");
+        let last = blocks.pop().expect("it has one more");
+        assert_eq!(last["type"], "text", "{line}");
+        let said = last["text"].as_str().expect("a text");
+        assert!(said.starts_with(words), "{line}: {said}");
+        assert!(
+            said.ends_with("To run it again, use other arguments."),
+            "{said}"
+        );
+        assert_eq!(again, first, "{line}: all else is as it was");
+        assert_eq!(place.world.jobs.starts.len(), 1, "{line}");
+    }
+}
+
+#[test]
 fn a_result_that_does_not_fit_beside_its_call_ends_the_task_all_the_same() {
     let text = "x".repeat(300_000);
     let printing = json!({

@@ -336,6 +336,8 @@ fn a_terminal_is_for_text_and_for_hosts_that_have_some() {
         check_tool(&tool, "/interactive", "\"text\" only");
     }
     let tool = tool(&interactive(json!(true)));
+    let off = json!({ "terminals": false, "tools": [tool] });
+    check(&off, "/tools/0/interactive", "`terminals` is false");
     let config = json!({ "terminals": true, "tools": [tool] });
     Server::configure(&config.to_string()).expect("it is right");
 }

@@ -20,7 +20,7 @@ use super::response::Response;
 use super::secret::{Secret, Sent};
 use super::task::Task;
 use super::terminal::ReadError;
-use super::{Place, exit_code, terminal, wrong_usage};
+use super::{Place, exit_code, terminal};
 use crate::environment::variable;
 use crate::jobs::supervisor::TASK_VARIABLE;
 use crate::shell_word::shell_word;
@@ -66,7 +66,8 @@ pub(super) fn answer(place: Place<'_>, options: &AnswerOptions) -> anyhow::Resul
             list if list.is_empty() => list,
             list => format!("; what task {} asks, behind its key:\n{list}", options.id),
         };
-        return Err(wrong_usage("answer", format!("{how}{asked}")));
+        // Of the command line alone nothing is wrong.
+        anyhow::bail!("{how}{asked}");
     }
     let how = if is_script {
         How::Script
@@ -425,10 +426,10 @@ fn by_enter(name: &str, field: &Field, need: Need) -> Result<Typed, String> {
 fn prompt(name: &str, field: &Field, need: Need) -> String {
     let title = field.title.as_deref().unwrap_or(name);
     let description = field.description.as_ref().map(|text| format!(": {text}"));
-    // Without a default Enter leaves it out.
     let skip = match (need, &field.default) {
         (Need::Optional, Some(_)) => format!(" ({SKIP} leaves it out)"),
-        _ => String::new(),
+        (Need::Optional, None) => " (Enter leaves it out)".to_owned(),
+        (Need::Required, _) => String::new(),
     };
     let line = format!(
         "{title}{}{}{}{skip}:",

@@ -177,6 +177,9 @@ it ended and how to see it again. That last line is written anew in its place on
 own where it is another one: every second at first, later every 10 seconds at most. With --detach standard error has how to see the job and how to stop \
 it.
 
+What the command asks, by `backburner ask` or with --interactive, is said on standard error with the command that answers it, \
+which is typed in another terminal: `backburner answer ID`.
+
 Inside of a job, whatever is run is a part of that job, also with --detach: it is stopped when that job ends.
 
 Exit status:
@@ -214,7 +217,7 @@ pub struct RunOptions {
     #[arg(long)]
     pub stdin: bool,
 
-    /// Give it a terminal: what it waits for there is asked, and answered by `backburner answer`
+    /// Give it a terminal: what it waits for there is asked, and answered by `backburner answer ID` in another terminal
     #[arg(long)]
     pub interactive: bool,
 
@@ -290,8 +293,9 @@ pub struct CancelOptions {
 /// What to check: the configuration file that `--config` names, or that is found.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Output: the name of the file and the tools that a client is offered, on standard output. What is wrong is said on standard \
-error as FILE:LINE:COLUMN: and the reason. No data directory is needed, and nothing is run.
+Output: the name of the file and the tools that a client is offered, on standard output, each with its title or the \
+beginning of its description. The first mistake is said on standard error as FILE:LINE:COLUMN: and the reason; the next one \
+is found when that is mended. No data directory is needed, and nothing is run.
 
 Exit status: 0 where the configuration is right, also where there is no file; 2 where it is wrong or cannot be read; 125 \
 where backburner itself failed.")]

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::line::{one_line, shortened};
 use super::programs::{self, Absent};
 use super::{client, exit_code, terminal};
 use crate::config::{self, Found, Loaded, Source};
@@ -105,6 +106,24 @@ fn server(loaded: &Loaded) -> Result<Result<Server, config::Error>, PoolError> {
 struct Tool {
     name: String,
     title: Option<String>,
+    #[serde(default)]
+    description: String,
+}
+
+/// How much of a description is shown, in characters: it is written for a model, and its beginning says which tool it is.
+const SHOWN_CHARS: usize = 80;
+
+impl Tool {
+    /// What it is called beside its name, in one line.
+    fn in_words(&self) -> String {
+        match &self.title {
+            Some(title) => one_line(title),
+            None => {
+                let first = self.description.trim().lines().next();
+                shortened(&one_line(first.unwrap_or_default()), SHOWN_CHARS)
+            }
+        }
+    }
 }
 
 /// The tools that a server offers.
@@ -133,9 +152,9 @@ fn report(file: Option<&Path>, tools: &[Tool]) -> String {
         report.push_str(NO_TOOLS);
     }
     let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
-    let tools = tools.iter().map(|Tool { name, title }| match title {
-        Some(title) => format!("  {name:width$}  {title}"),
-        None => format!("  {name}"),
+    let tools = tools.iter().map(|tool| {
+        let line = format!("  {:width$}  {}", tool.name, tool.in_words());
+        line.trim_end().to_owned()
     });
     for (number, line) in tools.enumerate() {
         if number == 0 {
@@ -186,12 +205,20 @@ mod tests {
 
     #[test]
     fn a_report_has_the_file_and_a_line_for_each_tool() {
-        let tool = |name: &str, title: Option<&str>| Tool {
+        let tool = |name: &str, title: Option<&str>, description: &str| Tool {
             name: name.to_owned(),
             title: title.map(str::to_owned),
+            description: description.to_owned(),
         };
-        let tools = [tool("run", Some("Run a command")), tool("longer", None)];
-        let expected = "/a/b.toml: right\ntools:\n  run     Run a command\n  longer\n";
+        let tools = [
+            tool("run", Some("Run a command"), "Run it."),
+            tool("longer", None, "\nDeploys a branch.\n\nAnd more.\n"),
+            tool("long", None, &"x".repeat(81)),
+        ];
+        let expected = format!(
+            "/a/b.toml: right\ntools:\n  run     Run a command\n  longer  Deploys a branch.\n  long    {}…\n",
+            "x".repeat(80)
+        );
         assert_eq!(report(Some(Path::new("/a/b.toml")), &tools), expected);
         assert_eq!(
             report(None, &tools[..1]),

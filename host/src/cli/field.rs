@@ -121,6 +121,10 @@ impl Field {
             Kind::Integer => " (a whole number)".to_owned(),
             Kind::Boolean => " (yes or no)".to_owned(),
             Kind::One(choices) => format!(" (one of {})", all(choices)),
+            Kind::Several(choices) if have_commas(choices) => format!(
+                " (some of {}; by value or number, with commas between)",
+                all(choices)
+            ),
             Kind::Several(choices) => format!(" (some of {}, with commas between)", all(choices)),
         }
     }
@@ -277,13 +281,29 @@ fn whole(text: &str) -> Result<Json, String> {
     })
 }
 
-/// The values to choose from, with what they mean.
+/// The values to choose from, with what they mean. With their numbers where a comma in one of them would hide where it
+/// ends.
 fn all(choices: &[Choice]) -> String {
     let each = choices.iter().map(|choice| match &choice.title {
         Some(title) if *title != choice.value => format!("{} = {title}", choice.value),
         _ => choice.value.clone(),
     });
+    if have_commas(choices) {
+        let numbered = (1..)
+            .zip(each)
+            .map(|(number, it)| format!("{number}: {it}"));
+        return numbered.collect::<Vec<_>>().join("; ");
+    }
     each.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether one of them, or what it means, has a comma.
+fn have_commas(choices: &[Choice]) -> bool {
+    let has_comma = |it: &Choice| {
+        let title = it.title.as_deref().unwrap_or_default();
+        it.value.contains(',') || title.contains(',')
+    };
+    choices.iter().any(has_comma)
 }
 
 #[cfg(test)]
@@ -383,5 +403,23 @@ mod tests {
         assert_eq!(several("r,1,Red,2"), Some(json!(["r", "1"])));
         assert_eq!(several(""), Some(json!([])));
         assert_eq!(several("x"), None);
+    }
+
+    #[test]
+    fn a_choice_whose_title_has_a_comma_is_shown_with_its_number_and_picked_by_it() {
+        let choices = || vec![choice("a", Some("Yes, all")), choice("b", None)];
+        let (one, several) = (
+            Field::of(Kind::One(choices())),
+            Field::of(Kind::Several(choices())),
+        );
+        assert_eq!(one.choices(), " (one of 1: a = Yes, all; 2: b)");
+        let list = " (some of 1: a = Yes, all; 2: b; by value or number, with commas between)";
+        assert_eq!(several.choices(), list);
+        let value = |field: &Field, text: &str| Some(field.read(text).ok()?.value());
+        for text in ["Yes, all", "1", "a"] {
+            assert_eq!(value(&one, text), Some(json!("a")), "{text}");
+        }
+        assert_eq!(value(&several, "2,1"), Some(json!(["b", "a"])));
+        assert_eq!(value(&several, "Yes, all"), None);
     }
 }

@@ -82,27 +82,67 @@ fn follow_showing(
         if task.status.is_terminal() {
             return Ok(Followed::Ended(Box::new(task)));
         }
-        // A secret has no key that a client sees.
+        // A secret has no key that a client sees. Of a job that is being stopped the server says no more that it waits.
+        let message = task.message();
         let secret = told.data_dir.as_deref();
+        let secret = secret.filter(|_| message.contains(WAITS_FOR_SECRET));
         let secret = secret.and_then(|data_dir| Secret::key(data_dir, id));
+        let shown = match &secret {
+            Some(_) => without_command(&message),
+            None => message,
+        };
         if told.note(question::keys(&task.whole).into_iter().chain(secret)) {
             progress.clear();
             // In one piece, so that nothing of another process comes between; the command in a line of its own, since
             // it is to be copied.
-            let how = format!("{}; answer by: {}", task.message(), told.answer_command);
-            let details = question::details(&task.questions);
+            let how = format!("{shown}; answer by: {}", told.answer_command);
+            let details = question::details(&task.questions, &shown);
             let lines: Vec<String> = [Some(how), details].into_iter().flatten().collect();
             terminal::say(&lines.join("\n"));
-            progress.said(&task.message());
+            progress.said(&shown);
         }
-        progress.show(&task.message());
+        progress.show(&shown);
         if let Err(interruption) = client.pause(interval(&task)) {
             return Ok(Followed::Left(interruption));
         }
     }
 }
 
+/// How the server begins to say that a job waits for a secret.
+const WAITS_FOR_SECRET: &str = "waits for a secret: ";
+
+/// What stands around the command by which a secret is given, where the server says it.
+const AROUND_COMMAND: [&str; 2] = [
+    "; a person types it in a terminal by `",
+    "`, and no client is asked for it",
+];
+
+/// The server's words without the command by which a secret is given: it is told as that of any answer.
+fn without_command(message: &str) -> String {
+    let [before, after] = AROUND_COMMAND;
+    let parts = message.split_once(before).and_then(|(what, command)| {
+        let (_, rest) = command.split_once(after)?;
+        Some(format!("{what}{rest}"))
+    });
+    parts.unwrap_or_else(|| message.to_owned())
+}
+
 fn interval(task: &Task) -> Duration {
     let wished = task.poll_interval_ms.unwrap_or(USUAL_INTERVAL_MS);
     Duration::from_millis(wished.clamp(*INTERVALS_MS.start(), *INTERVALS_MS.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_by_which_a_secret_is_given_is_told_once() {
+        let said = "l: waits for a secret: Word:; a person types it in a terminal by `b answer a`, and no client is asked \
+                    for it; running for 1 s";
+        assert!(said.contains(WAITS_FOR_SECRET));
+        let shown = "l: waits for a secret: Word:; running for 1 s";
+        assert_eq!(without_command(said), shown);
+        assert_eq!(without_command(shown), shown);
+    }
 }

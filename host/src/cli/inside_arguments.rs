@@ -87,7 +87,8 @@ pub struct AskOptions {
     )]
     pub url: Option<String>,
 
-    /// Let the person pick any number of the choices, whose values then have no comma
+    /// Let the person pick any number of the choices, whose values then have no comma; one whose title has a comma is
+    /// picked by its value or its number
     #[arg(long)]
     pub several: bool,
 
@@ -138,16 +139,25 @@ pub struct ProgressOptions {
 /// Which question to answer, and how.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
+All options may be left out: without --accept, --decline and --set it asks in the terminal, and without --key it asks all that \
+is open. ID is required.
+
 In a terminal it shows what the job asks, and asks for each field: Enter alone takes the default that is shown, leaves out \
-an optional field that has none, and picks none of several values; a text that is required is asked for again. `/skip` leaves \
-out an optional field, and `/decline` declines. A script says the answer by options. \
-One of several choices is called by its value, its title, or its number in the list, from 1.
+an optional field that has none, and picks none of several values; a text that is required is asked for again. A field that may \
+be left out says so, and how: by Enter, or where it has a default by `/skip`. `/decline` declines, and Ctrl-D leaves the question \
+open. A script says the answer by options. \
+One of several choices is called by its value, its title, or its number in the list, from 1; where some of them may be picked, \
+one whose title has a comma by its value or number.
 
 A secret that a job with a terminal waits for, such as a password, is typed in a terminal only: it is not shown, and goes to \
 the command alone, past the server. --decline types the end of the file there.
 
+Of several answers to one question at the same moment the first one stays: who answers later is told so, but not where both \
+are on their way at once, as nothing says then whose it is. What the job got is seen in what it does.
+
 Exit status: 0 where everything was answered; 125 where a question was left open (Ctrl-D) or is not open any more, the task \
-asks nothing, an answer does not fit what is asked, or backburner itself failed; 2 for a wrong command line. Ctrl-C \
+asks nothing, an answer does not fit what is asked, a secret is given by an option, no option says the answer and standard input \
+is no terminal, or backburner itself failed; 2 for a wrong command line alone. Ctrl-C \
 (SIGINT), SIGTERM and SIGHUP end backburner, which a shell shows as 130, 143 and 129; what was not sent by then stays \
 unanswered.")]
 pub struct AnswerOptions {

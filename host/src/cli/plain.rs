@@ -3,7 +3,7 @@
 //! A word that the server says differently one day passes through as it is.
 
 /// What the server says, and what that is to a person; the longer one first where one is part of another.
-const WORDS: [(&str, &str); 21] = [
+const WORDS: [(&str, &str); 22] = [
     ("another `cwd`", "another directory"),
     // What follows names the directory and says what to do.
     (", its directory cannot be used: ", ": "),
@@ -23,6 +23,7 @@ const WORDS: [(&str, &str); 21] = [
     ("`cwd`", "`--cwd`"),
     ("`env`", "`--env`"),
     ("`stdin`", "`--stdin`"),
+    ("argument `interactive`", "`--interactive`"),
     ("another `args`", "other arguments"),
     (
         "`args` is given, so `command` has to be a program alone and not ",

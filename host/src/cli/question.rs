@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::field::Field;
 use super::line::{one_line, shortened};
+use super::terminal::set_in;
 use crate::shell_word::shell_word;
 
 /// The questions of a task.
@@ -80,6 +81,11 @@ impl Question {
         })
     }
 
+    /// All of its message; its lines behind the first are set in, so that none of them can look like one of ours.
+    fn whole(&self) -> String {
+        set_in(&self.message)
+    }
+
     /// The beginning of its message, in one line.
     fn in_short(&self) -> String {
         shortened(&one_line(&self.message), SHOWN_CHARS)
@@ -96,31 +102,39 @@ pub(super) fn keys(task: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// What a person needs to know of questions beside the status message of their task: the page to open or what is to be
-/// filled in, and of several ones what each of them is; `None` where that is nothing.
-pub(super) fn details(questions: &[Question]) -> Option<String> {
+/// What a person needs to know of questions beside the status message of their task, which is `said`: what it has no room
+/// for, the page to open or what is to be filled in, and of several ones what each of them is; `None` where that is nothing.
+pub(super) fn details(questions: &[Question], said: &str) -> Option<String> {
     match questions {
         [] => None,
         [only] => {
-            let lines = only.to_open().into_iter().chain(only.to_fill_in());
-            let lines: Vec<String> = lines.collect();
+            // Where it is there, it is in one line.
+            let is_said = said.contains(&one_line(&only.message));
+            let whole = (!is_said).then(|| only.whole());
+            let whole = whole.map(|whole| format!("it asks:\n    {whole}"));
+            let others = only.to_open().into_iter().chain(only.to_fill_in());
+            let lines: Vec<String> = whole.into_iter().chain(others).collect();
             (!lines.is_empty()).then(|| lines.join("\n"))
         }
         several => Some(format!(
             "it asks, behind the key of each question:\n{}",
-            overview(several)
+            listed(several, Question::whole)
         )),
     }
 }
 
-/// What is asked, a line each, behind its key, with what is to be filled in.
+/// What is asked, the beginning of each question behind its key, with what is to be filled in.
 pub(super) fn overview(questions: &[Question]) -> String {
+    listed(questions, Question::in_short)
+}
+
+fn listed(questions: &[Question], message: fn(&Question) -> String) -> String {
     let lines = questions.iter().map(|question| {
         let page = question.to_open().map(|page| format!(" ({page})"));
         let page = page.unwrap_or_default();
         let fields = question.to_fill_in().map(|line| format!("\n    {line}"));
         let fields: String = fields.collect();
-        format!("  {}  {}{page}{fields}", question.key, question.in_short())
+        format!("  {}  {}{page}{fields}", question.key, message(question))
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -255,7 +269,10 @@ mod tests {
     fn told(asked: &Value) -> Option<String> {
         let task = json!({ "inputRequests": asked }).to_string();
         let task: &RawValue = serde_json::from_str(&task).expect("it is JSON");
-        details(&parse(task).expect("it can be read"))
+        details(
+            &parse(task).expect("it can be read"),
+            "waits for an answer: m n; running for 1 s",
+        )
     }
 
     #[test]
@@ -268,7 +285,23 @@ mod tests {
         let both = told(&json!({ "a": page, "b": form }));
         let list = format!("it asks, behind the key of each question:\n  a  m ({open})\n  b  n");
         assert_eq!(both, Some(list));
-        assert_eq!(details(&[]), None);
+        assert_eq!(details(&[], ""), None);
+    }
+
+    #[test]
+    fn what_the_status_message_has_no_room_for_is_told_whole() {
+        let long = format!("Delete\n{}?", "x".repeat(200));
+        let form = json!({"params": {"message": long}});
+        let whole = format!("Delete\n    {}?", "x".repeat(200));
+        assert_eq!(
+            told(&json!({ "a": form })),
+            Some(format!("it asks:\n    {whole}"))
+        );
+        let several = told(&json!({ "a": form, "b": form })).expect("they are listed");
+        assert!(
+            several.ends_with(&format!("\n  a  {whole}\n  b  {whole}")),
+            "{several}"
+        );
     }
 
     #[test]

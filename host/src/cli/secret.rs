@@ -10,7 +10,7 @@ use super::answer::{STAYS_OPEN, unread};
 use super::client::Client;
 use super::inside_arguments::AnswerOptions;
 use super::line::visible;
-use super::{exit_code, terminal, wrong_usage};
+use super::{exit_code, terminal};
 use crate::jobs::{HiddenPrompt, RunningJob};
 
 /// A secret that a job waits for.
@@ -71,7 +71,7 @@ impl Secret {
         options: &AnswerOptions,
     ) -> anyhow::Result<u8> {
         if options.accept || !options.set.is_empty() {
-            return Err(wrong_usage("answer", BY_OPTION.to_owned()));
+            anyhow::bail!(BY_OPTION);
         }
         if options.decline {
             return self.tell(client, None);

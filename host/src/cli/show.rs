@@ -21,7 +21,7 @@ pub(super) fn show(place: Place<'_>, options: &ShowOptions) -> anyhow::Result<Ex
     }
     terminal::say(&state(&task));
     if task.status == Status::InputRequired {
-        if let Some(details) = question::details(&task.questions) {
+        if let Some(details) = question::details(&task.questions, &task.message()) {
             terminal::say(&details);
         }
         terminal::say(&format!(

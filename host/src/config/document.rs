@@ -59,8 +59,14 @@ impl Members {
             reason,
         };
         let document = DeTable::parse(text).map_err(|error| {
+            let span = error.span().unwrap_or_default();
             let reason = error.message().lines().collect::<Vec<_>>().join(": ");
-            wrong(error.span().unwrap_or_default(), reason)
+            let reason = match reason.as_str() {
+                // Its own words are those for a string without quotes.
+                UNQUOTED if span.is_empty() => NO_VALUE.to_owned(),
+                _ => reason,
+            };
+            wrong(span, reason)
         })?;
         let members = document.get_ref().iter().map(|(name, value)| {
             let mut json = String::new();
@@ -68,6 +74,11 @@ impl Members {
             Ok((name.get_ref().clone().into_owned(), json))
         });
         members.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether there is a member of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(known, _)| known == name)
     }
 
     /// Sets a member, at the place of an earlier one of that name where there is one.
@@ -81,7 +92,7 @@ impl Members {
 
     /// Sets a member that is not there.
     pub(super) fn set_default(&mut self, name: &str, value: &Value) {
-        if !self.0.iter().any(|(known, _)| known == name) {
+        if !self.has(name) {
             self.set(name, value);
         }
     }
@@ -150,6 +161,11 @@ fn write(value: &Spanned<DeValue<'_>>, json: &mut String) -> Result<(), Unfit> {
     Ok(())
 }
 
+/// How the parser says that a value is none that it knows.
+const UNQUOTED: &str = "string values must be quoted, expected literal string";
+
+const NO_VALUE: &str =
+    "there is no value behind `=`: give one, such as 'text' in quotes, 1, true, [1, 2] or {a = 1}";
 const NO_INTEGER: &str = "this number is too large: an integer has 64 bits";
 const NO_FLOAT: &str = "this number is none that can be used: give a finite one";
 const NO_DATE: &str = "a date or time cannot be used here: write it as a string, in quotes";

@@ -24,6 +24,17 @@ pub(crate) use self::follow::follow;
 use crate::engine::BadConfig;
 use crate::log;
 
+/// The members that this host sets, each from what it knows itself: a file has none of them. `terminals` is no such one, as a
+/// file may switch those off.
+const OWN_MEMBERS: [&str; 6] = [
+    "answerCommand",
+    "baseDirectory",
+    "configurationFile",
+    "runCommand",
+    "showCommand",
+    "workingDirectory",
+];
+
 /// What a configuration is made of: a file, which may be none, what wins over it, and what it wins over.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
@@ -113,6 +124,11 @@ impl Source {
         let members = Members::parse(text);
         let mut members =
             members.map_err(|Wrong { position, reason }| self.wrong(position, reason))?;
+        if let Some(name) = OWN_MEMBERS.iter().find(|name| members.has(name)) {
+            let reason = "there is no such member in a file: the server sets it itself";
+            let (at, reason) = (format!("/{name}"), reason.to_owned());
+            return Err(self.explain(text, BadConfig { at, reason }));
+        }
         for (name, value) in &self.options {
             members.set(name, value);
         }
@@ -135,7 +151,7 @@ impl Source {
         }
         let position = locate(text, &refused.at).unwrap_or(Position { line: 1, column: 1 });
         // With the member: where one is missing, the place is only that of what it is missing in.
-        self.wrong(position, refused.to_string())
+        self.wrong(position, without_own(&refused.to_string()))
     }
 
     fn wrong(&self, position: Position, reason: String) -> Error {
@@ -153,6 +169,14 @@ impl Source {
     }
 }
 
+/// Why something is refused, where that lists the members that there are, without those that a file cannot have.
+fn without_own(reason: &str) -> String {
+    let names = OWN_MEMBERS.iter();
+    names.fold(reason.to_owned(), |reason, name| {
+        reason.replace(&format!("`{name}`, "), "")
+    })
+}
+
 impl Found {
     /// Why each file is not used that is somebody else's, and what to do about it.
     pub(crate) fn foreign_in_words(&self) -> impl Iterator<Item = String> {
@@ -166,7 +190,7 @@ impl Found {
 }
 
 impl Loaded {
-    /// Sets a member that the file may set otherwise.
+    /// Sets a member that the file may set otherwise, or cannot set.
     pub(crate) fn set_default(&mut self, name: &str, value: Value) {
         self.source.defaults.insert(name.to_owned(), value);
     }

@@ -28,17 +28,17 @@ fn refused(at: &str) -> BadConfig {
 
 #[test]
 fn options_win_over_the_file_and_the_file_over_defaults() {
-    let (directory, path) = file("graceMs = 1\nsyncLimitMs = 2\nshowCommand = 's'\n");
+    let (directory, path) = file("graceMs = 1\nsyncLimitMs = 2\nterminals = false\n");
     let source = Source::new(
         Some(path.clone()),
         options(&json!({"graceMs": 3, "directLimitMs": 4})),
     );
     let mut loaded = source.load().expect("it is right");
-    loaded.set_default("showCommand", "default".into());
+    loaded.set_default("terminals", true.into());
     loaded.set_default("outputLimitBytes", 4096.into());
     let found: Value = serde_json::from_str(&loaded.json()).expect("it is JSON");
     let expected = json!({
-        "graceMs": 3, "syncLimitMs": 2, "directLimitMs": 4, "showCommand": "s", "outputLimitBytes": 4096,
+        "graceMs": 3, "syncLimitMs": 2, "directLimitMs": 4, "terminals": false, "outputLimitBytes": 4096,
         "baseDirectory": directory.path(), "configurationFile": path,
     });
     assert_eq!(found, expected);
@@ -73,4 +73,33 @@ fn without_a_file_a_refusal_names_none() {
     let loaded = Source::default().load().expect("nothing is right");
     let words = loaded.explain(refused("/graceMs")).to_string();
     assert_eq!(words, "the configuration is refused: /graceMs: why");
+}
+
+#[test]
+fn what_the_server_sets_itself_is_no_member_of_a_file() {
+    for name in OWN_MEMBERS {
+        let (_directory, path) = file(&format!("graceMs = 1\n{name} = '/x'\n"));
+        let refused = Source::new(Some(path.clone()), Map::new()).load();
+        let refused = refused.expect_err("it is refused").to_string();
+        let expect = format!(
+            "{}:2:1: /{name}: there is no such member in a file",
+            path.display()
+        );
+        assert!(refused.starts_with(&expect), "{refused}");
+    }
+}
+
+#[test]
+fn the_members_that_are_listed_are_those_of_a_file() {
+    let (_directory, path) = file("x = 1\n");
+    let loaded = Source::new(Some(path), Map::new())
+        .load()
+        .expect("it is TOML");
+    let reason = "there is no member `x` here, there are `graceMs`, `showCommand`, `workingDirectory`, `run`, `tools`";
+    let (at, reason) = ("/x".to_owned(), reason.to_owned());
+    let words = loaded.explain(BadConfig { at, reason }).to_string();
+    assert!(
+        words.ends_with("there are `graceMs`, `run`, `tools`"),
+        "{words}"
+    );
 }

@@ -187,7 +187,7 @@ fn a_secret_is_given_by_no_option_and_declined_by_one() {
     let line = "read -r -s -p 'Word: ' x || echo end";
     let id = interactive(&dir, line, "waits for a secret: Word:");
     let script = backburner(&dir, &["answer", &id, "--set", "answer=hunter2"]);
-    assert_eq!(script.status, Some(2), "{script:?}");
+    assert_eq!(script.status, Some(125), "{script:?}");
     assert!(script.stderr.contains("in a terminal"), "{script:?}");
     let mut person = Person::asked(&dir, &id);
     person.types("\u{4}");
@@ -228,4 +228,31 @@ fn a_run_says_once_that_its_command_waits_for_a_secret() {
     let done = run.end();
     assert_eq!(done.status, Some(0), "{done:?}");
     assert_eq!(done.stderr.matches("; answer by: ").count(), 2, "{done:?}");
+    let mut told = done
+        .stderr
+        .lines()
+        .filter(|line| line.contains("; answer by: "));
+    assert!(
+        told.all(|line| line.matches(" answer --data-dir ").count() == 1),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn who_cancels_is_not_told_how_to_answer() {
+    let dir = TestDir::new();
+    let config = dir.path().join("grace.toml");
+    fs::write(&config, "graceMs = 1000\n").expect("the test's directory can be written");
+    let config = config.to_str().expect("the paths of tests are UTF-8");
+    let line = "trap '' TERM; read -r -s -p 'Word: ' x";
+    let run = backburner(
+        &dir,
+        &["--config", config, "run", "--interactive", "--detach", line],
+    );
+    let id = run.stdout.trim();
+    says(&dir, id, "waits for a secret: Word:");
+    let cancelled = backburner(&dir, &["cancel", id]);
+    assert_eq!(cancelled.status, Some(0), "{cancelled:?}");
+    assert!(!cancelled.stderr.contains("answer"), "{cancelled:?}");
+    assert!(cancelled.stderr.contains("being stopped"), "{cancelled:?}");
 }

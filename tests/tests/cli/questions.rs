@@ -95,7 +95,7 @@ fn without_a_terminal_the_answer_has_to_be_given() {
     let dir = TestDir::new();
     let id = start(&dir, "Sure?");
     let asked = backburner(&dir, &["answer", &id]);
-    assert_eq!(asked.status, Some(2), "{asked:?}");
+    assert_eq!(asked.status, Some(125), "{asked:?}");
     assert!(asked.stderr.contains("--accept"), "{asked:?}");
     backburner(&dir, &["cancel", &id]);
 }

@@ -69,6 +69,8 @@ fn each_mistake_is_named_with_its_line_and_column() {
         (b"[[tools]]\nname = 'a\n", "2:10"),
         (b"[[tools]]\n[[tools]]\nsince = 2026-07-28\n", "3:9"),
         (b"graceMs = inf\n", "1:11"),
+        (b"syncLimitMs = 1\ngraceMs = \n", "2:11"),
+        (b"graceMs = 1\nshowCommand = 'x'\n", "2:1"),
         (b"graceMs = 99999999999999999999\n", "1:11"),
         (b"# \xff\n", "1:3"),
     ] {
@@ -167,6 +169,19 @@ fn a_run_that_is_switched_off_is_told_with_the_file_that_does_it() {
     assert!(!run.stderr.contains("unknown tool"), "{run:?}");
     let without = backburner(&dir, &["run", "--config", "/dev/null", "true"]);
     assert_eq!(without.status, Some(0), "{without:?}");
+}
+
+#[test]
+fn a_terminal_that_is_switched_off_is_told_with_the_file_that_does_it() {
+    let dir = TestDir::new();
+    write(&file(&dir), "terminals = false\n");
+    let run = backburner(&dir, &["run", "--interactive", "true"]);
+    assert_eq!(run.status, Some(125), "{run:?}");
+    let words = format!(
+        "there is no `--interactive`, since terminals are switched off: `terminals` is false in {}; nothing was run",
+        file(&dir).display()
+    );
+    assert!(run.stderr.contains(&words), "{run:?}");
 }
 
 #[test]

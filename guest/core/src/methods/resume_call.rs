@@ -329,14 +329,23 @@ fn ended(
         Ending::Failed(error) => return Err(RpcError::Failed(error.of_task(&facts.id))),
         Ending::Cancelled => cancelled(world, facts, terminal.status_message)?,
     };
-    // What a configured tool gives back is its output and nothing else, unless it failed.
-    let has_words = facts.tool.is_none() || result.is_error();
-    let result = if call.is_repeated && has_words {
-        result.with_second_line(&run::repeated(facts.about(), facts.created_at))
+    let result = if call.is_repeated {
+        repeated(facts, result)
     } else {
         result
     };
     Ok(Outcome::Reply(reply::complete(&call.request, result)))
+}
+
+/// A result that says that it is an earlier call's. What a configured tool gives back that did not fail is its output and has
+/// no words of ours: there it is said beside it.
+fn repeated(facts: &Facts, result: CallResult) -> CallResult {
+    let words = run::repeated(facts.about(), facts.created_at);
+    if facts.tool.is_none() || result.is_error() {
+        result.with_second_line(&words)
+    } else {
+        result.with_last_block(&words)
+    }
 }
 
 /// What a call says whose task was cancelled meanwhile. The task has no result, so it is made here.

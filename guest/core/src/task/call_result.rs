@@ -2,8 +2,8 @@
 //! remark to a repeated call is put into it afterwards.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 use crate::tool::RawResult;
 
@@ -41,6 +41,21 @@ impl CallResult {
                 content: raw(&content),
                 ..self
             },
+            None => self,
+        }
+    }
+
+    /// The same result with this text as a block behind all others, which stay as they were written. Unchanged where the
+    /// record was damaged.
+    pub(crate) fn with_last_block(self, text: &str) -> Self {
+        let blocks = serde_json::from_str::<Vec<&RawValue>>(self.content.get()).ok();
+        let last = raw(&json!({ "type": "text", "text": text }));
+        let content = blocks.map(|mut blocks| {
+            blocks.push(&last);
+            to_raw_value(&blocks).expect("JSON values always have a text")
+        });
+        match content {
+            Some(content) => Self { content, ..self },
             None => self,
         }
     }

@@ -30,4 +30,4 @@ pub(crate) use path::{absolute, is_within, normalised};
 pub(crate) use shorten::shorten;
 pub(crate) use stdout::{rendered, stdout_bytes, stdout_text};
 pub(crate) use time::{duration, iso8601};
-pub(crate) use uri::is_scheme;
+pub(crate) use uri::{as_path, is_scheme};

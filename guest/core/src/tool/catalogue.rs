@@ -57,7 +57,7 @@ impl Catalogue {
         let file = members.optional("configurationFile", Node::line)?;
         let terminals = Terminals::read(members)?;
         let run = match members.get("run") {
-            None => Some(Policy::default()),
+            None => Some(Policy::default().of(file)),
             Some(node) => Policy::read(&node, base, file)?,
         };
         let mut catalogue = Self {
@@ -88,11 +88,8 @@ impl Catalogue {
                 output: tool.output_schema,
             });
             let tool = Tool::read(node, verbatim.unwrap_or_default(), base)?;
-            if terminals == Terminals::Lacking && tool.is_interactive() {
-                return Err(node.error_below(
-                    "/interactive",
-                    "needs a terminal, which this host does not have",
-                ));
+            if let Some(reason) = lack(terminals).filter(|_| tool.is_interactive()) {
+                return Err(node.error_below("/interactive", reason));
             }
             if self.run.is_some() && tool.name == "run" {
                 return Err(
@@ -134,5 +131,14 @@ impl Catalogue {
         let run = run.map(|policy| super::raw(&run::definition(policy)));
         let others = self.tools.iter().map(|tool| tool.definition.clone());
         run.into_iter().chain(others).collect()
+    }
+}
+
+/// Why there is no terminal; `None` where there is.
+fn lack(terminals: Terminals) -> Option<&'static str> {
+    match terminals {
+        Terminals::There => None,
+        Terminals::Off => Some("needs a terminal, and `terminals` is false"),
+        Terminals::Lacking => Some("needs a terminal, which this host does not have"),
     }
 }

@@ -75,6 +75,8 @@ pub(crate) enum Terminals {
     /// It refuses such a job.
     #[default]
     Lacking,
+    /// It would, and its configuration says that it does not.
+    Off,
     /// It does.
     There,
 }
@@ -87,7 +89,8 @@ impl Terminals {
     pub(crate) fn read(members: &Members<'_>) -> Result<Self, ConfigError> {
         Ok(match members.optional("terminals", Node::switch)? {
             Some(true) => Self::There,
-            Some(false) | None => Self::Lacking,
+            Some(false) => Self::Off,
+            None => Self::Lacking,
         })
     }
 }

@@ -158,6 +158,11 @@ fn an_optional_field_that_has_a_default_can_be_left_out() {
             "{schema}"
         );
     }
+    let field: Field = serde_json::from_value(json!({ "type": "string" })).expect("it is one");
+    assert_eq!(
+        prompt("n", &field, Need::Optional),
+        "n (Enter leaves it out):"
+    );
     // By a script all but those of which nothing may be a value.
     for schema in &schemas[1..4] {
         let answer = |required: &Value| {

@@ -82,6 +82,19 @@ fn every_mistake_is_found_where_it_is() {
 }
 
 #[test]
+fn a_value_that_is_not_there_is_missed_and_not_its_quotes() {
+    for text in ["a = \n", "a =", "a = # b\n", "a = [1]\n[b]\nc =\n"] {
+        let wrong = Members::parse(text).expect_err(text);
+        assert!(
+            wrong.reason.starts_with("there is no value behind `=`"),
+            "{text}: {wrong:?}"
+        );
+    }
+    let unquoted = refused("a = yes\n", (1, 5));
+    assert_eq!(unquoted, UNQUOTED);
+}
+
+#[test]
 fn columns_are_characters() {
     refused("a = 'é😀' b = 1\n", (1, 10));
 }

@@ -9,7 +9,7 @@ use super::recorded::{Output, Recorded};
 use super::schema::Schema;
 use super::template::Template;
 use crate::config::{ConfigError, Members, Node};
-use crate::text::is_scheme;
+use crate::text::{as_path, is_scheme};
 use crate::tool::given::Given;
 
 /// What the output of a tool is, before a call fills its templates.
@@ -71,7 +71,7 @@ impl Kind {
         let output = match &self.form {
             Form::Fixed(output) => output.clone(),
             Form::Resource { uri, mime_type } => Output::Resource {
-                uri: uri.render(arguments)?,
+                uri: uri.render_as(arguments, |_, text| as_path(text))?,
                 mime_type: mime_type.clone(),
             },
         };

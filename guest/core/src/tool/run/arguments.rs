@@ -70,6 +70,7 @@ impl Arguments {
         let none = Map::new();
         let given = Given(arguments.unwrap_or(&none));
         let known = given.check_names(policy.argument_names());
+        let known = known.map_err(|misfit| policy.explain(misfit));
         let arguments = known.and_then(|()| Self::read(given));
         let arguments = arguments.and_then(|arguments| policy.apply(arguments));
         arguments.map_err(|misfit| misfit.to_string())

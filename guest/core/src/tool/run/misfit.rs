@@ -20,6 +20,11 @@ pub(super) enum Misfit {
         /// Those that exist.
         known: &'static [&'static str],
     },
+    /// It is to have a terminal, and these are switched off.
+    NoTerminal {
+        /// What people call the configuration that says so.
+        configuration: String,
+    },
     /// An argument that is there more than once.
     Repeated {
         /// Which one, for example `env.PATH`.
@@ -84,6 +89,11 @@ impl fmt::Display for Misfit {
                 }
                 f.write_str(&known.join(", "))?;
             }
+            Self::NoTerminal { configuration } => write!(
+                f,
+                "there is no argument `interactive`, since terminals are switched off: `terminals` is false in \
+                 {configuration}"
+            )?,
             Self::Repeated { argument } => write!(
                 f,
                 "`{}` is given twice, it has to be given once",

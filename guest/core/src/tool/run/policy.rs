@@ -19,6 +19,9 @@ const MEMBERS: [&str; 7] = [
     "maxTtlSeconds",
 ];
 
+/// The argument that is there only with terminals.
+const TERMINAL: &str = "interactive";
+
 /// Defaults and bounds of the calls of `run`; by default there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Policy {
@@ -77,6 +80,12 @@ impl Policy {
         Ok((is_enabled != Some(false)).then_some(policy))
     }
 
+    /// The same of a configuration that people call so.
+    pub(crate) fn of(self, file: Option<&str>) -> Self {
+        let file = file.map(str::to_owned);
+        Self { file, ..self }
+    }
+
     /// The same on a host that has these terminals.
     pub(crate) fn with(self, terminals: Terminals) -> Self {
         Self { terminals, ..self }
@@ -86,7 +95,20 @@ impl Policy {
     pub(super) fn argument_names(&self) -> &'static [&'static str] {
         match self.terminals {
             Terminals::There => &ARGUMENT_NAMES,
-            Terminals::Lacking => &ARGUMENT_NAMES[..ARGUMENT_NAMES.len() - 1],
+            Terminals::Lacking | Terminals::Off => &ARGUMENT_NAMES[..ARGUMENT_NAMES.len() - 1],
+        }
+    }
+
+    /// What is wrong with a call, where it may be an argument that the configuration takes away: who gives it knows it.
+    pub(super) fn explain(&self, misfit: Misfit) -> Misfit {
+        match misfit {
+            Misfit::Unknown { name, .. }
+                if name == TERMINAL && self.terminals == Terminals::Off =>
+            {
+                let configuration = self.configuration();
+                Misfit::NoTerminal { configuration }
+            }
+            other => other,
         }
     }
 
@@ -144,9 +166,13 @@ impl Policy {
 
     /// A member, and where it is.
     fn member(&self, member: &str) -> String {
+        format!("`run.{member}` in {}", self.configuration())
+    }
+
+    /// What people call the configuration.
+    fn configuration(&self) -> String {
         let file = self.file.as_deref().map(revealed);
-        let file = file.unwrap_or_else(|| "the server's configuration".to_owned());
-        format!("`run.{member}` in {file}")
+        file.unwrap_or_else(|| "the server's configuration".to_owned())
     }
 
     fn allows(&self, path: &str) -> bool {

@@ -448,6 +448,10 @@ fn a_terminal_is_asked_for_where_there_are_some() {
         !refused.contains("idempotencyKey, interactive"),
         "{refused}"
     );
+    let off = Policy::default().of(Some("/a/b.toml")).with(Terminals::Off);
+    let refused = Arguments::parse(arguments.as_object(), &off).expect_err("it has none");
+    let expect = "there is no argument `interactive`, since terminals are switched off: `terminals` is false in /a/b.toml. ";
+    assert!(refused.starts_with(expect), "{refused}");
     check_argument(
         "interactive",
         &json!("yes"),
