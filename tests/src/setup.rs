@@ -1,7 +1,7 @@
 //! How a stdio server is started.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::test_dir::TestDir;
@@ -19,6 +19,8 @@ pub struct Setup {
     pub flags: Vec<String>,
     /// Variables beside those of the test.
     pub environment: Vec<(String, OsString)>,
+    /// Where the server works; in the test's directory where this is `None`.
+    pub directory: Option<PathBuf>,
     /// Where the server keeps what the next one on the same data has to find.
     pub data: Data,
 }
@@ -76,7 +78,7 @@ impl Setup {
             .arg("serve")
             .args(&self.flags)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(dir.path());
+            .current_dir(self.directory.as_deref().unwrap_or(dir.path()));
         command
     }
 }

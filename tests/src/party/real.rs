@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -46,6 +47,10 @@ impl Real {
         for (name, value) in config.as_object().expect("a configuration is an object") {
             match flag(name, value) {
                 Some(flag) => setup.flags.extend(flag),
+                // The binary says itself where it works, and other hosts what their file says.
+                None if name == "workingDirectory" && setup.program.is_empty() => {
+                    setup.directory = value.as_str().map(PathBuf::from);
+                }
                 None => in_file += &format!("{name} = {}\n", toml(value)),
             }
         }
