@@ -1,6 +1,6 @@
 /** A headless Chromium out of a package, and a server of this package's files for its pages. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -35,6 +35,17 @@ export async function serveFiles() {
   return { origin, close: () => server.close() };
 }
 
+/** What fontconfig reads to find the fonts below a directory. @param {string} directory */
+function fontsOf(directory) {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+  <dir>${join(directory, 'fonts')}</dir>
+  <cachedir>${join(directory, 'fonts-cache')}</cachedir>
+</fontconfig>
+`;
+}
+
 /** Starts the browser, which whoever did that closes. */
 export async function launch() {
   // The package brings the libraries and fonts that Chromium needs, and takes them out where it believes to be in
@@ -44,6 +55,9 @@ export async function launch() {
   const own = mkdtempSync(join(tmpdir(), 'chromium-'));
   process.env.TMPDIR = own;
   process.on('exit', () => rmSync(own, { recursive: true, force: true }));
+  // The package's own file looks for the fonts in `/tmp` alone, and text without a font is not there to be read.
+  process.env.FONTCONFIG_FILE = join(own, 'fonts.conf');
+  writeFileSync(process.env.FONTCONFIG_FILE, fontsOf(own));
   const { default: chromium } = await import('@sparticuz/chromium');
   return puppeteer.launch({
     // A container's root has no sandbox; the pages are our own.
