@@ -120,16 +120,18 @@ fn visit_arguments(name: &str, arguments: &[Word], (depth, visitor): (u32, &mut 
             }
         }
         _ => {
-            let arguments = match name {
-                "git" => git::split_options(arguments).map_or(arguments, |(_, rest)| rest),
-                _ => arguments,
+            let arguments: Vec<_> = match name {
+                "git" => git::subcommands(arguments).collect(),
+                _ => vec![arguments],
             };
-            let runners = programs::runners(name);
-            let run: Vec<_> = runners
-                .map(|runner| runner::visit(runner, arguments, (depth, visitor)))
-                .collect();
-            if !run.contains(&true) {
-                visit_told(arguments, (depth, visitor));
+            for arguments in arguments {
+                let runners = programs::runners(name);
+                let run: Vec<_> = runners
+                    .map(|runner| runner::visit(runner, arguments, (depth, visitor)))
+                    .collect();
+                if !run.contains(&true) {
+                    visit_told(arguments, (depth, visitor));
+                }
             }
         }
     }

@@ -192,18 +192,28 @@ pub(super) fn visit_without_options(words: &[Word], visitor: &mut impl Visitor) 
         return;
     }
     let program = &words[..1];
-    visitor.candidate(&[program, rest].concat());
     if !are_one_each(options) {
-        // A value without quotes may be several words, of which one is the subcommand, or none, so that the next word
-        // is the value.
+        // A value without quotes may be several words, of which one is the subcommand.
         visitor.candidate(&[program, &[Word::unknown()], rest].concat());
-        let behind = split_options(rest.get(1..).unwrap_or_default());
-        visitor.candidate(&[program, behind.map_or(rest, |(_, behind)| behind)].concat());
+    }
+    for rest in subcommands(&words[1..]) {
+        visitor.candidate(&[program, rest].concat());
     }
 }
 
+/// What may be the subcommand and its arguments: what is behind the options before it, or all where these are not
+/// clear; where a value without quotes may be no word, so that the next one is the value, also what is behind that.
+pub(super) fn subcommands(arguments: &[Word]) -> impl Iterator<Item = &[Word]> {
+    let split = split_options(arguments);
+    let (options, rest) = split.unwrap_or((&[], arguments));
+    let shifted = rest.get(1..).filter(|_| !are_one_each(options));
+    // An option that git does not know there is an error.
+    let shifted = shifted.and_then(split_options).map(|(_, rest)| rest);
+    [rest].into_iter().chain(shifted)
+}
+
 /// The options before a subcommand, and what is behind them; `None` where it is not known which word that is.
-pub(super) fn split_options(arguments: &[Word]) -> Option<(&[Word], &[Word])> {
+fn split_options(arguments: &[Word]) -> Option<(&[Word], &[Word])> {
     let mut place = 0;
     while let Some(word) = arguments.get(place) {
         let text = word.beginning();

@@ -76,6 +76,25 @@ impl Command {
         (may_be && !self.is_quoted && value.is_empty()).then(|| name.trim_end_matches('+').into())
     }
 
+    /// Takes in the next character of the word, which is not quoted, as far as it is of the subscript of a variable:
+    /// one begins behind a name, in a list also where there is none, and behind a `$`.
+    pub(super) fn count_bracket(&mut self, character: char) {
+        match character {
+            '[' if self.subscripts > 0 || self.may_have_subscript() => self.subscripts += 1,
+            ']' => self.subscripts = self.subscripts.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn may_have_subscript(&self) -> bool {
+        let Some(word) = &self.word else {
+            return self.data == Data::List;
+        };
+        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        word.text()
+            .is_some_and(|it| it.chars().all(is_part) || it.ends_with('$'))
+    }
+
     /// Adds a word, behind a name that is known where none is needed.
     pub(super) fn argument(&mut self, word: Word) {
         let is_first = self.words.is_empty() && self.data != Data::No;

@@ -45,6 +45,7 @@ impl Lexer {
     /// The text of one.
     fn heredoc(&mut self, heredoc: &Heredoc) -> String {
         let mut text = String::new();
+        let mut goes_on = false;
         while self.rest.peek().is_some() {
             let mut line = String::new();
             while let Some(character) = self.rest.next_if(|next| next != '\n') {
@@ -56,14 +57,16 @@ impl Lexer {
             } else {
                 &line
             };
-            if content == heredoc.end {
-                return text;
-            }
-            // Some shells put the next line behind such a one before they look for the end.
-            let begun = content.strip_suffix('\\');
-            if !heredoc.is_literal && begun.is_some_and(|it| heredoc.end.starts_with(it)) {
+            let is_end = content == heredoc.end;
+            // Shells put the next line behind such a one before they look for the end, some at its beginning alone.
+            let begun = content.strip_suffix('\\').filter(|_| !heredoc.is_literal);
+            if (goes_on && is_end) || begun.is_some_and(|it| heredoc.end.starts_with(it)) {
                 self.doubt(UNKNOWN_END);
             }
+            if is_end {
+                return text;
+            }
+            goes_on = begun.is_some();
             text.push_str(content);
             text.push('\n');
         }

@@ -38,6 +38,12 @@ pub(super) const CASE: &str = "what a `case` runs is not looked for";
 /// That a list is none: bash then goes on in the next line.
 const BROKEN_LIST: &str = "a list of words has something else in it";
 
+/// That bash reads on behind a blank, in which it sees neither a separator nor a `#`.
+const OPEN_SUBSCRIPT: &str = "a `[` is not closed in its word";
+
+/// That bash takes the parenthesis for a part of a regular expression, in which nothing is a comment.
+const COMMENT_IN_TEST: &str = "a `#` stands in a parenthesis that may be of a test";
+
 /// Takes a line apart that is nested this deep in others.
 pub(super) fn read(line: &str, depth: u32) -> Script {
     let mut lexer = Lexer::new(line, depth);
@@ -84,6 +90,8 @@ struct Command {
     next: Next,
     /// Whether a part of the word was quoted, which matters for what ends a here-document.
     is_quoted: bool,
+    /// How many brackets are open in the word of which the first one began the subscript of a variable.
+    subscripts: usize,
     place: Place,
     data: Data,
 }
@@ -93,6 +101,7 @@ struct Lexer {
     depth: u32,
     script: Script,
     heredocs: Vec<Heredoc>,
+    has_test: bool,
 }
 
 impl Lexer {
@@ -102,6 +111,7 @@ impl Lexer {
             depth,
             script: Script::default(),
             heredocs: Vec::new(),
+            has_test: false,
         }
     }
 
@@ -136,6 +146,11 @@ impl Lexer {
                 }
                 '&' if self.rest.peek() == Some('>') => {
                     self.end_word(&mut command);
+                    // To a shell without it this is a `&`, and what is behind it no part of a test.
+                    command.data = Data::No;
+                    if until == Until::ListEnds {
+                        self.doubt(BROKEN_LIST);
+                    }
                     self.rest.next();
                     self.redirection('>', &mut command);
                 }
@@ -150,7 +165,12 @@ impl Lexer {
                     }
                     self.redirection(character, &mut command);
                 }
-                '#' if command.word.is_none() => self.comment(),
+                '#' if command.word.is_none() => {
+                    if until == Until::Parenthesis && self.has_test {
+                        self.doubt(COMMENT_IN_TEST);
+                    }
+                    self.comment();
+                }
                 _ => self.part(character, &mut command),
             }
         }
@@ -280,6 +300,10 @@ impl Lexer {
         let Some(word) = command.word.take() else {
             return;
         };
+        if std::mem::take(&mut command.subscripts) > 0 {
+            self.doubt(OPEN_SUBSCRIPT);
+        }
+        self.has_test |= word.text().as_deref() == Some("[[");
         let is_quoted = std::mem::take(&mut command.is_quoted);
         let next = std::mem::take(&mut command.next);
         if next != Next::Argument {
@@ -340,6 +364,7 @@ impl Lexer {
 
     /// Reads a part of a word that begins with this character.
     fn part(&mut self, character: char, command: &mut Command) {
+        command.count_bracket(character);
         let word = command.word.get_or_insert_default();
         match character {
             '\'' => {

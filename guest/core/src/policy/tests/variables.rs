@@ -543,6 +543,7 @@ fn an_option_of_git_with_a_value_without_quotes_may_be_any_subcommand() {
     // Where it is no word, the next one is the value.
     assert!(is_asked("git push", "git -C $x dir push"));
     assert!(is_asked("git push", "git -C $x dir --no-pager push"));
+    check("git -C $x dir submodule foreach 'rm -r y'", "rm");
     assert!(is_asked("git push ... --force", "git -C $x"));
 }
 
