@@ -121,9 +121,8 @@ impl Command {
                 self.data = Data::Test;
                 Place::Other
             }
-            Place::Other => Place::Other,
             Place::Arguments if text.is_some() || word.is_assignment() => Place::Arguments,
-            Place::Arguments => Place::Other,
+            Place::Other | Place::Arguments => Place::Other,
             _ if is_own(&SETTERS) => Place::Arguments,
             _ if word.is_assignment() && !is_quoted => Place::Values,
             _ => Place::Other,
