@@ -24,6 +24,7 @@ import { test } from 'node:test';
 
 import { JobDirectory } from '../src/jobs/directory.js';
 import { modifiedAt } from '../src/jobs/files.js';
+import { ProcessJobs } from '../src/jobs/jobs.js';
 import { encode, outcome } from '../src/jobs/model.js';
 import { look } from '../src/jobs/processes.js';
 import { jobsIn, printed, seen, talking } from './job-bench.js';
@@ -70,6 +71,23 @@ for (const [name, put] of Object.entries({
     assert.deepEqual(readdirSync(join(path, '.workshop')), []);
   });
 }
+
+test('what is in the place of the workshop is neither followed nor in the way', async (cx) => {
+  const { path, ended } = jobsIn(cx);
+  await ended();
+  const workshop = join(path, '.workshop');
+  const theirs = join(path, 'theirs');
+  const below = join(theirs, 'below');
+  mkdirSync(below, { recursive: true });
+  utimesSync(below, 0, 0);
+  for (const put of [() => symlinkSync(theirs, workshop), () => writeFileSync(workshop, '')]) {
+    rmSync(workshop, { recursive: true });
+    put();
+    new ProcessJobs(path);
+    assert.deepEqual(readdirSync(workshop), []);
+    assert.deepEqual(readdirSync(theirs), ['below']);
+  }
+});
 
 test('what is told of a damaged outcome is not replaced by who saw the damage before', async (cx) => {
   const { jobs, path, ended } = jobsIn(cx);

@@ -43,6 +43,9 @@ class SupervisedJobs:
         """Open the jobs of the data directory, and clear away what a crash left half built or half deleted."""
         self._path = Path(jobs_directory(str(data.absolute())))
         self._workshop = self._path / ".workshop"
+        if os.path.lexists(self._workshop) and not _is_real_directory(self._workshop):
+            # What somebody put in its place: behind a link everything would be taken for rubbish.
+            self._workshop.unlink(missing_ok=True)
         self._workshop.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._numbers = itertools.count()
         # The short-lived processes that supervisors are forked from.
@@ -126,8 +129,10 @@ class SupervisedJobs:
 
     def _find(self, id: str) -> JobFiles | None:
         path = self._path / id
-        # Behind a link there may be a directory of somebody else.
-        if path.is_symlink() or not path.is_dir():
+        if not _is_real_directory(path):
+            # What somebody put in its place is nobody's job, and nothing could be put there.
+            with suppress(FileNotFoundError):
+                path.rename(self._unique("damaged", id))
             return None
         # The job may have closed it, and then nobody could end or delete it. Where that fails, so does what it is for.
         if path.stat().st_mode & stat.S_IRWXU != stat.S_IRWXU:
@@ -300,6 +305,14 @@ async def _readable(descriptor: int) -> None:
         await readable
     finally:
         loop.remove_reader(descriptor)
+
+
+def _is_real_directory(path: Path) -> bool:
+    """Whether this is a directory and no link to one, behind which there may be what is somebody else's."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
 
 
 def _has_ended(child: int) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 from unittest import mock
@@ -204,6 +205,35 @@ class Deceit(JobsCase):
         self.assertEqual(os.listdir(stale.parent), [])
         self.assertEqual(sorted(os.listdir(theirs)), ["below", "file"])
         self.assertEqual(theirs.stat().st_mode & 0o777, 0o755)
+
+    def test_a_job_is_stopped_whatever_is_in_the_place_of_its_directory(self) -> None:
+        theirs = self.directory / "theirs"
+        theirs.mkdir()
+
+        def make_file(path: Path) -> None:
+            path.write_text("theirs")
+
+        for put in (lambda path: path.symlink_to(theirs), lambda path: path.symlink_to("nowhere"), make_file):
+            id = self.start("exit 0")
+            self.wait_for_all_of(id)
+            self.files(id).rename(self.directory / f"away-{id}")
+            put(self.files(id))
+            self.jobs.stop(id, "cancelled")
+            outcome = self.jobs.inspect(id)
+            self.assertEqual(outcome.end, Lost("never-started"))
+        self.assertEqual(os.listdir(theirs), [])
+
+    def test_a_link_in_the_place_of_the_workshop_is_not_followed(self) -> None:
+        theirs = self.directory / "theirs"
+        (theirs / "below").mkdir(parents=True)
+        workshop = self.directory / "jobs" / ".workshop"
+        for put in (lambda: workshop.symlink_to(theirs), lambda: workshop.write_text("theirs")):
+            workshop.rename(self.directory / f"away-{time.monotonic_ns()}")
+            put()
+            with mock.patch.object(limits, "STALE_SECONDS", -1):
+                SupervisedJobs(self.directory)
+            self.assertTrue(workshop.is_dir() and not workshop.is_symlink())
+        self.assertEqual(os.listdir(theirs), ["below"])
 
     def test_an_outcome_that_a_job_forged_in_its_supervisors_place_does_not_keep_it_running(self) -> None:
         gate = self.gate()

@@ -56,6 +56,13 @@ impl SupervisedJobs {
     /// Where the directory of the jobs can be neither opened nor made.
     pub fn open(data: &Dir, data_path: &Path, program: PathBuf) -> io::Result<Self> {
         let jobs = open_private(data, JOBS)?;
+        // What somebody put in its place is not followed, where it is a link, and keeps no server from its start.
+        if jobs
+            .symlink_metadata(WORKSHOP)
+            .is_ok_and(|found| !found.is_dir())
+        {
+            ignore_missing(jobs.remove_file(WORKSHOP))?;
+        }
         let workshop = open_private(&jobs, WORKSHOP)?;
         let opened = Self {
             jobs,

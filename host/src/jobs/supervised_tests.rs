@@ -115,6 +115,28 @@ fn a_workshop_that_somebody_deleted_is_made_anew() {
 }
 
 #[test]
+fn what_is_in_the_place_of_the_workshop_is_neither_followed_nor_in_the_way() {
+    let (place, jobs) = engine();
+    drop(jobs);
+    let data = Dir::open_ambient_dir(place.path(), ambient_authority()).expect("it is there");
+    let [workshop, theirs] = ["jobs/.workshop", "jobs/theirs"].map(|name| place.path().join(name));
+    std::fs::create_dir(&theirs).expect("there is room");
+    for is_link in [true, false] {
+        std::fs::remove_dir(&workshop).expect("it is empty");
+        let put = match is_link {
+            true => std::os::unix::fs::symlink("theirs", &workshop),
+            false => std::fs::write(&workshop, ""),
+        };
+        put.expect("there is room");
+        let jobs = SupervisedJobs::open(&data, place.path(), "/no/such/program".into());
+        jobs.expect("it can be opened");
+        let found = std::fs::symlink_metadata(&workshop).expect("it is there");
+        assert!(found.is_dir(), "a link: {is_link}");
+    }
+    assert!(theirs.is_dir());
+}
+
+#[test]
 fn the_mode_of_its_directories_is_corrected() {
     let (place, jobs) = engine();
     drop(jobs);

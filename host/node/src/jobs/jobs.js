@@ -7,7 +7,7 @@
  */
 
 import { spawn } from 'node:child_process';
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -51,6 +51,9 @@ export class ProcessJobs {
     this.#path = path;
     this.#workshop = join(path, WORKSHOP);
     this.#bootId = bootId();
+    const found = ifThere(() => lstatSync(this.#workshop));
+    // What somebody put in its place: behind a link everything would be taken for rubbish.
+    if (found && !found.isDirectory()) ifThere(() => unlinkSync(this.#workshop));
     // A job may have closed either of them.
     for (const place of [path, this.#workshop]) {
       mkdirSync(place, { recursive: true, mode: 0o700 });

@@ -98,20 +98,33 @@ impl Console {
     }
 
     /// Looks whether the job waits, if it is time to, and tells what it waits for, or takes that back.
-    pub(super) fn look(&mut self, job: &Dir, now_ms: u64) {
+    /// `hear_more` has to hear what it wrote.
+    pub(super) fn look(
+        &mut self,
+        job: &Dir,
+        now_ms: u64,
+        hear_more: impl FnMut(&mut Self) -> Rest,
+    ) {
         if self.lookout.at_ms().is_none_or(|at_ms| now_ms < at_ms) {
             return;
         }
-        let found = self.wait(self.seen(), now_ms);
+        let seen = self.seen();
+        let found = self.wait(seen, now_ms);
+        // What is not seen has to be silent for longer.
+        let key = self
+            .key
+            .take_if(|_| found.is_some() || seen != Seen::Unseen);
         if let Some(wait) = &found
-            && let Some((key, lines)) = self.key.take()
+            && let Some((key, lines)) = key
             && wait.manner == Manner::Keys
             && wait.lines == lines
             && ["", key.as_str()].contains(&wait.text.as_str())
         {
-            self.terminal.type_line("");
-            self.tail.answered(Echo::None);
-            self.lookout.hear(News::Answered, now_ms);
+            if self.hears_all(hear_more) && self.wait(seen, now_ms).as_ref() == Some(wait) {
+                self.terminal.type_line("");
+                self.tail.answered(Echo::None);
+                self.lookout.hear(News::Answered, now_ms);
+            }
             return;
         }
         match &self.told {
@@ -164,13 +177,17 @@ impl Console {
     pub(super) fn still_waits(
         &mut self,
         now_ms: u64,
-        mut hear_more: impl FnMut(&mut Self) -> Rest,
+        hear_more: impl FnMut(&mut Self) -> Rest,
     ) -> bool {
         // In this order: a look takes a while, and what is seen then may be the wait behind the next prompt.
         let seen = self.seen();
-        let is_all = (0..DRAIN_ROUNDS).any(|_| hear_more(self) == Rest::Nothing);
+        let is_all = self.hears_all(hear_more);
         let told = self.told.as_ref().map(|(wait, _)| wait);
         is_all && told.is_some() && self.wait(seen, now_ms).as_ref() == told
+    }
+
+    fn hears_all(&mut self, mut hear_more: impl FnMut(&mut Self) -> Rest) -> bool {
+        (0..DRAIN_ROUNDS).any(|_| hear_more(self) == Rest::Nothing)
     }
 
     /// Types an answer to what was just seen to be waited for still, or throws it away with `None`. Tells nothing more by
@@ -180,7 +197,7 @@ impl Console {
             return;
         };
         let is_line = matches!(entered, Some(Entered::Line(_)));
-        self.key = match &entered {
+        let key = match &entered {
             Some(Entered::Line(line)) if wait.manner == Manner::Keys && is_key(line) => {
                 Some((line.clone(), self.tail.lines()))
             }
@@ -194,6 +211,7 @@ impl Console {
         };
         match typed {
             Typed::All => {
+                self.key = key;
                 self.tail.answered(match wait.manner {
                     Manner::Lines if is_line => Echo::Line,
                     _ => Echo::None,
@@ -288,6 +306,8 @@ mod tests {
     struct Scene {
         place: tempfile::TempDir,
         console: Console,
+        /// What the job writes during a look.
+        coming: Option<&'static str>,
         now_ms: u64,
     }
 
@@ -297,6 +317,7 @@ mod tests {
             let mut scene = Self {
                 place: tempfile::tempdir().expect("there is room"),
                 console: Console::new(terminal),
+                coming: None,
                 now_ms: 0,
             };
             scene.console.lookout = Lookout::new(0);
@@ -318,7 +339,15 @@ mod tests {
         fn pass(&mut self, to_ms: u64) {
             while let Some(at_ms) = self.console.look_at_ms().filter(|at_ms| *at_ms <= to_ms) {
                 self.now_ms = at_ms;
-                self.console.look(&self.job(), at_ms);
+                let job = self.job();
+                let mut coming = self.coming.take();
+                self.console.look(&job, at_ms, |console| {
+                    if let Some(text) = coming.take() {
+                        console.hear(text.as_bytes(), at_ms);
+                    }
+                    Rest::Nothing
+                });
+                self.coming = coming;
             }
             self.now_ms = to_ms;
         }
@@ -603,6 +632,11 @@ mod tests {
 
     /// A job that takes keys, and what is in its terminal after this answer, and what it wrote then.
     fn keys(answer: &str, wrote: &str) -> Vec<u8> {
+        keys_and(answer, wrote, |_| {})
+    }
+
+    /// As that, where something happens before the next look.
+    fn keys_and(answer: &str, wrote: &str, happen: impl FnOnce(&mut Scene)) -> Vec<u8> {
         let mut scene = Scene::new("Go on? ");
         let end = scene.console.terminal.command_end().expect("there is room");
         let mut settings = rustix::termios::tcgetattr(&end).expect("it is a terminal");
@@ -613,6 +647,7 @@ mod tests {
         scene.pass(5_000);
         scene.enter(Some(answer));
         scene.hear(wrote);
+        happen(&mut scene);
         scene.pass(20_000);
         let mut typed = Vec::new();
         loop {
@@ -634,5 +669,17 @@ mod tests {
         assert_eq!(keys("y", "yDelete all? "), b"y", "the next question");
         assert_eq!(keys("y", "y\r\n"), b"y", "it goes on");
         assert_eq!(keys("yes", ""), b"yes\n");
+        let asked_meanwhile = keys_and("y", "y", |scene| scene.coming = Some("\r\nDelete? "));
+        assert_eq!(
+            asked_meanwhile, b"y",
+            "the next question comes at that time"
+        );
+        let busy = keys_and("y", "y", |scene| {
+            scene.console.see = |_| Seen::Elsewhere;
+            scene.pass(10_000);
+            scene.console.see = |_| Seen::Reads;
+            scene.hear("");
+        });
+        assert_eq!(busy, b"y", "it did something else");
     }
 }

@@ -30,9 +30,12 @@ const SECRETS: [&str; 23] = [
 ];
 
 /// The same, as words of their own: they are parts of many others.
-const SECRET_WORDS: [&str; 11] = [
-    "token", "tokens", "pin", "otp", "totp", "mfa", "2fa", "pwd", "cvv", "cvc", "ssn",
+const SECRET_WORDS: [&str; 9] = [
+    "pin", "otp", "totp", "mfa", "2fa", "pwd", "cvv", "cvc", "ssn",
 ];
+
+/// The same, as ends of words: `authToken`, but not `Tokenize?`.
+const SECRET_ENDS: [&str; 2] = ["token", "tokens"];
 
 /// The same, where nothing but this is asked for: elsewhere it is mostly a verb.
 const SECRET_LAST_WORD: &str = "pass";
@@ -129,6 +132,9 @@ pub(super) fn is_secret(prompt: &str) -> bool {
     let words: Vec<&str> = words.filter(|it| !it.is_empty()).collect();
     SECRETS.iter().any(|part| prompt.contains(part))
         || words.iter().any(|it| SECRET_WORDS.contains(it))
+        || words
+            .iter()
+            .any(|it| SECRET_ENDS.iter().any(|end| it.ends_with(end)))
         || words.last() == Some(&SECRET_LAST_WORD)
 }
 
@@ -319,6 +325,8 @@ mod tests {
             "Enter the 2FA code",
             "Your recovery key:",
             "SSN:",
+            "Authtoken:",
+            "accessToken:",
         ] {
             assert!(is_secret(prompt), "{prompt}");
         }

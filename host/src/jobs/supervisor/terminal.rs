@@ -150,9 +150,12 @@ impl Terminal {
         // No program is woken by less than a whole line, so all is as it was when Enter comes.
         let typed = self.write(typeable(line).as_bytes());
         // What a program that does not read has set meanwhile stays.
-        let is_ours = |now: Termios| now.local_modes == hidden.local_modes;
-        if self.has_taken_all() && tcgetattr(&self.theirs).is_ok_and(is_ours) {
-            let _stays = set(&before);
+        if self.has_taken_all()
+            && let Ok(mut now) = tcgetattr(&self.theirs)
+            && now.local_modes == hidden.local_modes
+        {
+            now.local_modes = before.local_modes;
+            let _stays = set(&now);
         }
         match typed {
             Typed::All if self.write(b"\n") == Typed::All => Typed::All,

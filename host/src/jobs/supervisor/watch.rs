@@ -220,7 +220,11 @@ impl<'a, 'b> Watch<'a, 'b> {
             if !self.life.is_running() {
                 console.close();
             } else if self.feed.is_done() {
-                console.look(self.post.directory.dir(), now_ms);
+                console.look(self.post.directory.dir(), now_ms, |console| {
+                    let hear = |bytes: &[u8]| console.hear(bytes, clock::monotonic_ms());
+                    self.rest = self.streams.record(&mut self.post.recorder, hear);
+                    self.rest
+                });
             }
         }
     }
