@@ -34,6 +34,12 @@ const PROGRAM = fileURLToPath(new URL(SUPERVISOR, import.meta.url));
 /** Where jobs are built and taken apart. Not an id, so never a job. */
 const WORKSHOP = '.workshop';
 
+/** Makes a directory, or opens one to its owner, which a job may have closed. @param {string} path */
+function makePrivate(path) {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  openUp(path);
+}
+
 /** Jobs below one directory. Any number of these, in any number of processes, may use the same one. */
 export class ProcessJobs {
   #path;
@@ -51,14 +57,11 @@ export class ProcessJobs {
     this.#path = path;
     this.#workshop = join(path, WORKSHOP);
     this.#bootId = bootId();
+    makePrivate(path);
     const found = ifThere(() => lstatSync(this.#workshop));
     // What somebody put in its place: behind a link everything would be taken for rubbish.
     if (found && !found.isDirectory()) ifThere(() => unlinkSync(this.#workshop));
-    // A job may have closed either of them.
-    for (const place of [path, this.#workshop]) {
-      mkdirSync(place, { recursive: true, mode: 0o700 });
-      openUp(place);
-    }
+    makePrivate(this.#workshop);
     this.#tidy();
   }
 
